@@ -1,0 +1,62 @@
+# The front door; Meson and Ninja do the work. Each target sets up what it needs.
+
+BUILD  ?= build
+prefix ?= /usr/local
+export BUILD
+
+all:
+	@tools/setup $(BUILD)
+	@ninja -C $(BUILD)
+
+help:
+	@echo "make              build $(BUILD)/blklab"
+	@echo "make demo         record a real ext4 on a scratch loop device and say where the time went (root)"
+	@echo "make check        all tests, release and sanitized (minutes)"
+	@echo "make bench        speed and recording overhead against the classic tools, into doc/bench.md"
+	@echo "                  (BENCH_QUICK=1: a short run, printed only)"
+	@echo "make install      into DESTDIR and prefix ($(prefix))"
+	@echo "make deps         install the Debian packages that are missing (tools/packages.txt)"
+	@echo "make check-clean  deps, demo and check in a fresh minimal Debian (debootstrap; root)"
+	@echo "make fuzz         fuzz every reader with libFuzzer (FUZZ_SECONDS=60 each)"
+	@echo "make format       clang-format all C files in place"
+
+deps:
+	@tools/deps
+
+# The demonstration says itself what it could not do and ends well; missing packages are no reason
+# to stop before trying to build.
+demo:
+	@tools/deps build demo || true
+	@$(MAKE) --no-print-directory all
+	@tools/demo.sh $(BUILD)/blklab
+
+check:
+	@tools/deps build demo test
+	@test/run
+
+bench:
+	@tools/deps build test bench
+	@$(MAKE) --no-print-directory all
+	@bench/run
+
+check-clean:
+	@tools/deps clean
+	@test/check-clean
+
+fuzz:
+	@tools/deps build test
+	@test/run-fuzz
+
+format:
+	@clang-format -i $$(test/c-files)
+
+install:
+	@tools/setup $(BUILD)
+	@meson configure $(BUILD) -Dprefix=$(abspath $(prefix))
+	@ninja -C $(BUILD)
+	@DESTDIR="$(DESTDIR)" meson install -C $(BUILD) --no-rebuild
+
+clean:
+	rm -rf build build-*
+
+.PHONY: all help deps demo check bench check-clean fuzz format install clean

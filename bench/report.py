@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""bench/report.py BLKLAB GEN_SEED [-o OUT.md]: time and memory of `blklab report` beside the classic tools.
+
+Every round runs every program once, in random order, over the same cached files; `cat` of the files is
+the measure that makes machines comparable. Prints a table.
+"""
+import argparse
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import stats
+
+GOAL_RATIO, GOAL_MIB = 8.0, 64
+
+
+def timed(command, cwd):
+    """(seconds, peak MiB, status) of a shell command. GNU time forks from a small process, so its
+    maximum is that of the command (a child of this interpreter would start with its size)."""
+    memory = os.path.join(cwd, "peak")
+    start = time.perf_counter()
+    done = subprocess.run(["/usr/bin/time", "-q", "-o", memory, "-f", "%M", "sh", "-c", "exec " + command],
+                          cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, check=False)
+    seconds = time.perf_counter() - start
+    with open(memory, encoding="ascii") as file:
+        return seconds, int(file.read().split()[-1]) / 1024, done
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("blklab")
+    parser.add_argument("gen_seed")
+    parser.add_argument("-o", default="-")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--pages", type=int, default=2560000)
+    args = parser.parse_args()
+    blklab, gen_seed = os.path.realpath(args.blklab), os.path.realpath(args.gen_seed)
+    folder = tempfile.mkdtemp(prefix="blklab-bench-", dir=os.environ.get("BLKLAB_SCRATCH", "/var/tmp"))
+    try:
+        text = bench(blklab, gen_seed, args.rounds, args.pages, folder)
+    finally:
+        shutil.rmtree(folder)
+    if args.o == "-":
+        print(text, end="")
+    else:
+        with open(args.o, "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+def bench(blklab, gen_seed, rounds, pages, folder):
+    events = int(subprocess.run([gen_seed, "-n", str(pages), "seed"], cwd=folder, check=True,
+                                capture_output=True, text=True).stdout)
+    size = sum(entry.stat().st_size for entry in os.scandir(os.path.join(folder, "seed")))
+    arms = {
+        "cat": "cat seed/sdb.blktrace.* ",
+        "blklab report": f"{blklab} report seed/sdb",
+        "blklab report --json": f"{blklab} report --json seed/sdb",
+        "blkparse -O (no text)": "blkparse -i seed/sdb -O",
+        "blkparse (text)": "blkparse -i seed/sdb",
+        "btt (merged file, made before)": "btt -i merged",
+    }
+    # btt reads what blkparse -d wrote; that step is not in its time.
+    if not shutil.which("blkparse"):
+        arms = {name: command for name, command in arms.items() if "bl" in name and "blkp" not in name or name == "cat"}
+    else:
+        subprocess.run("blkparse -i seed/sdb -O -d merged", shell=True, cwd=folder, check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    seconds = {name: [] for name in arms}
+    memory = {name: [] for name in arms}
+    rng = random.Random(20240229)
+    for turn in range(rounds + 1):
+        order = list(arms)
+        rng.shuffle(order)
+        for name in order:
+            print(f"\rreport: round {turn}/{rounds}: {name:32}", end="", file=sys.stderr, flush=True)
+            wall, peak, done = timed(arms[name], folder)
+            if done.returncode not in (0, 3):
+                sys.exit(f"\n{name}: status {done.returncode}: {done.stderr.decode(errors='replace')}")
+            if turn:  # the first round only warms the page cache
+                seconds[name].append(wall)
+                memory[name].append(peak)
+    print(file=sys.stderr)
+
+    out = [f"A trace of the shape of the 10 GB `dd` + `sync` ({events:,} events, 8 CPU files, "
+           f"{size / 2**20:.0f} MiB, in the page cache; `bench/gen_seed`), {rounds} rounds of all programs in "
+           "random order. Medians with the order-statistic interval "
+           f"({100 * stats.median_interval(seconds['cat'])[2]:.0f} %); the ratio to `cat` is taken inside each round.",
+           "", "| program | wall, s | x `cat` | million events/s | peak memory, MiB |", "|---|---|---|---|---|"]
+    for name in arms:
+        against = [own / cat for own, cat in zip(seconds[name], seconds["cat"])]
+        rate = [events / own / 1e6 for own in seconds[name]]
+        out.append(f"| {name} | {stats.spread_text(seconds[name], digits=3)} | {stats.spread_text(against)} | "
+                   f"{stats.spread_text(rate)} | {stats.median(memory[name]):.1f} |")
+    ours = stats.median([own / cat for own, cat in zip(seconds["blklab report"], seconds["cat"])])
+    peak = max(memory["blklab report"])
+    out += ["", f"Goals: `report` at most {GOAL_RATIO:.0f}x `cat`: **{'met' if ours <= GOAL_RATIO else 'missed'}** "
+            f"({ours:.1f}x); at most {GOAL_MIB} MiB: **{'met' if peak <= GOAL_MIB else 'missed'}** ({peak:.1f} MiB).", ""]
+    return "\n".join(out)
+
+
+main()

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/record.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cmd/command.h"
+#include "cmd/help.h"
+
+#define BUFFER_LEAST (64 << 10)
+#define BUFFER_MOST  ((uint64_t)1 << 30)
+
+enum { OPT_MOUNT = 256, OPT_BACKEND, OPT_FOR, OPT_BUFFER, OPT_NO_PLUG, OPT_EXIT, OPT_NO_REPORT };
+
+struct options {
+	struct record_options record;
+	const char **devices, **mounts; /* owned arrays of borrowed strings */
+	bool exit_with_command, no_report, help;
+	bool progress_shown; /* a line without an end is on the terminal */
+};
+
+static void wipe_progress(struct options *o)
+{
+	if (o->progress_shown)
+		fputs("\r\033[K", stderr);
+	o->progress_shown = false;
+}
+
+static void say(void *arg, const char *sentence)
+{
+	wipe_progress(arg);
+	fprintf(stderr, "blklab: record: %s\n", sentence);
+}
+
+static void progress(void *arg, double elapsed_s, uint64_t bytes)
+{
+	struct options *o = arg;
+
+	fprintf(stderr, "\r\033[Krecording: %.0f s, %.1f MiB%s", elapsed_s,
+		(double)bytes / (1 << 20), o->record.command ? "" : " (^C stops)");
+	fflush(stderr);
+	o->progress_shown = true;
+}
+
+static int parse_for(struct options *o, const char *text, struct error *err)
+{
+	char *end;
+	double seconds = strtod(text, &end);
+
+	if (end == text || strcmp(end, *end == 's' ? "s" : "") || !(seconds >= 0.001) ||
+	    seconds > 1e8)
+		return error_usage(err, "--for takes seconds, not \"%s\"", text);
+	o->record.for_ns = (uint64_t)llround(seconds * 1e9);
+	return 0;
+}
+
+static int parse_buffer(struct options *o, const char *text, struct error *err)
+{
+	char *end;
+	double size = strtod(text, &end);
+	double unit = !strcmp(end, "K") ? 1 << 10 : !strcmp(end, "M") || !*end ? 1 << 20 : 0;
+
+	if (end == text || !(size * unit >= BUFFER_LEAST) || size * unit > (double)BUFFER_MOST)
+		return error_usage(err, "--buffer takes 64K to 1024M per CPU, not \"%s\"", text);
+	o->record.buffer_bytes = (uint64_t)(size * unit);
+	return 0;
+}
+
+static void add(const char ***list, size_t *nr, const char *text)
+{
+	*list = mem_grow(*list, *nr, sizeof(**list));
+	(*list)[(*nr)++] = text;
+}
+
+static int take_option(struct options *o, int c, char **argv, struct error *err)
+{
+	/* An option where a value should be: it was forgotten. */
+	if ((c == 'd' || c == 'o' || c == OPT_MOUNT) && optarg[0] == '-')
+		return error_usage(err, "%s is no value for the option before it", optarg);
+	switch (c) {
+	case 'd':
+		add(&o->devices, &o->record.nr_devices, optarg);
+		return 0;
+	case 'o':
+		o->record.out = optarg;
+		return 0;
+	case OPT_MOUNT:
+		add(&o->mounts, &o->record.nr_mounts, optarg);
+		return 0;
+	case OPT_BACKEND:
+		o->record.backend = optarg;
+		return 0;
+	case OPT_FOR:
+		return parse_for(o, optarg, err);
+	case OPT_BUFFER:
+		return parse_buffer(o, optarg, err);
+	case OPT_NO_PLUG:
+		o->record.no_plug = true;
+		return 0;
+	case OPT_EXIT:
+		o->exit_with_command = true;
+		return 0;
+	case OPT_NO_REPORT:
+		o->no_report = true;
+		return 0;
+	case 'h':
+		o->help = true;
+		return 0;
+	case ':':
+		return error_usage(err, "%s needs a value", argv[optind - 1]);
+	default:
+		return error_usage(err, "there is no option \"%s\" (see blklab help record)",
+				   argv[optind - 1]);
+	}
+}
+
+static int parse(struct options *o, int argc, char **argv, struct error *err)
+{
+	static const struct option longs[] = {
+		{ "device", required_argument, NULL, 'd' },
+		{ "output", required_argument, NULL, 'o' },
+		{ "mount", required_argument, NULL, OPT_MOUNT },
+		{ "backend", required_argument, NULL, OPT_BACKEND },
+		{ "for", required_argument, NULL, OPT_FOR },
+		{ "buffer", required_argument, NULL, OPT_BUFFER },
+		{ "no-plug", no_argument, NULL, OPT_NO_PLUG },
+		{ "exit-with-cmd", no_argument, NULL, OPT_EXIT },
+		{ "no-report", no_argument, NULL, OPT_NO_REPORT },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int c;
+
+	opterr = 0;
+	optind = 0;
+	/* '+': options end at the command. */
+	while ((c = getopt_long(argc, argv, "+:d:o:h", longs, NULL)) != -1)
+		if (take_option(o, c, argv, err))
+			return -1;
+	o->record.devices = o->devices;
+	o->record.mounts = o->mounts;
+	if (optind < argc)
+		o->record.command = argv + optind;
+	else if (o->exit_with_command)
+		return error_usage(err, "--exit-with-cmd needs a command");
+	return 0;
+}
+
+static void print_outcome(struct options *o, const struct record_result *result)
+{
+	char text[512];
+
+	if (o->record.command && result->command_ended && result->command_status) {
+		snprintf(text, sizeof(text), "the command ended with status %d",
+			 result->command_status);
+		say(o, text);
+	}
+	if (result->lost_events) {
+		snprintf(text, sizeof(text),
+			 "%llu events were lost in the kernel's buffers (a larger --buffer helps)",
+			 (unsigned long long)result->lost_events);
+		say(o, text);
+	}
+	snprintf(text, sizeof(text), "the trace is in %.300s (%.1f MiB)", result->dir,
+		 (double)result->bytes / (1 << 20));
+	say(o, text);
+}
+
+/* A trace that cannot be reported is still a trace: what is wrong with it is said. */
+static int print_report(struct options *o, const char *dir, const struct sysroot *root)
+{
+	char name[] = "report";
+	char *path = mem_strdup(dir);
+	char *args[] = { name, path, NULL };
+	struct error err = { 0 };
+	int status;
+
+	fflush(stderr);
+	status = cmd_report.run(2, args, root, &err);
+	if (status < 0) {
+		char text[600];
+
+		snprintf(text, sizeof(text), "no report: %s", err.text);
+		say(o, text);
+		status = STATUS_DONE;
+	}
+	free(path);
+	return status;
+}
+
+static int record(struct options *o, const struct sysroot *root, struct error *err)
+{
+	struct record_result result;
+	int status = STATUS_DONE;
+
+	if (record_run(&o->record, root, &result, err)) {
+		wipe_progress(o);
+		return -1;
+	}
+	print_outcome(o, &result);
+	if (result.damaged || result.lost_events)
+		status = STATUS_LOSSES;
+	if (!o->no_report && print_report(o, result.dir, root) == STATUS_LOSSES)
+		status = STATUS_LOSSES;
+	if (o->exit_with_command && result.command_ended)
+		status = result.command_status;
+	record_result_release(&result);
+	return status;
+}
+
+static int run(int argc, char **argv, const struct sysroot *root, struct error *err)
+{
+	struct options o = { .record = { .say = say } };
+	int status = -1;
+
+	o.record.arg = &o;
+	if (isatty(STDERR_FILENO))
+		o.record.progress = progress;
+	if (!parse(&o, argc, argv, err)) {
+		if (o.help)
+			help_print("record");
+		status = o.help ? STATUS_DONE : record(&o, root, err);
+	}
+	free(o.devices);
+	free(o.mounts);
+	return status;
+}
+
+const struct command cmd_record = {
+	.name = "record",
+	.summary = "record what the block layer does while a command runs, or until ^C",
+	.run = run,
+};

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The trace directory that `blklab record` writes: doc/formats/trace_dir.md.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "read/ftrace_page.h"
+#include "trace/format.h"
+
+#define META            "meta.json"
+#define META_MAX        (16u << 20)
+#define CMDLINES_MAX    (8u << 20)
+#define PROBE_BYTES     4096
+#define LONG_NAME       96
+#define PAGE_SIZE_USUAL 4096
+
+static int dir_probe(struct input *in, struct error *err)
+{
+	struct blob *blob = input_blob(in, META);
+	const uint8_t *head;
+	size_t len;
+
+	if (!blob)
+		return 0;
+	len = blob_head(blob, PROBE_BYTES, &head, err);
+	if (len && memmem(head, len, "\"trace_version\"", 15))
+		return 100;
+	/* Another program's, or ours with its keys in another order or damaged: others may want it,
+	 * but if nobody does, the sentence should be about meta.json. */
+	return 10;
+}
+
+/* ---- meta.json ------------------------------------------------------------------------------ */
+
+/* Unknown (absent, of another type or negative) is `otherwise`. */
+static uint64_t get_u64(const json_t *object, const char *key, uint64_t otherwise)
+{
+	const json_t *value = json_object_get(object, key);
+
+	if (!json_is_integer(value) || json_integer_value(value) < 0)
+		return otherwise;
+	return (uint64_t)json_integer_value(value);
+}
+
+static json_t *read_meta(struct input *in, struct error *err)
+{
+	struct blob *blob = input_blob(in, META);
+	json_error_t where;
+	json_t *meta;
+	char *text;
+	size_t len;
+
+	text = blob_text(blob, META_MAX, &len, err);
+	blob_close(blob);
+	if (!text)
+		return NULL;
+	meta = json_loadb(text, len, 0, &where);
+	free(text);
+	if (!meta) {
+		error_set(err, "%s: meta.json line %d: %s", in->label, where.line, where.text);
+		return NULL;
+	}
+	if (get_u64(meta, "trace_version", 0) != 1) {
+		error_set(err, "%s: meta.json tells no trace_version that is known (1 is)",
+			  in->label);
+		json_decref(meta);
+		return NULL;
+	}
+	return meta;
+}
+
+static void read_machine(const json_t *meta, struct page_machine *machine)
+{
+	const json_t *order = json_object_get(meta, "little_endian");
+
+	machine->little_endian =
+		order ? json_is_true(order) : __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+	machine->long_size = get_u64(meta, "long_size", 8) == 4 ? 4 : 8;
+	machine->page_size = (uint32_t)get_u64(meta, "page_size", PAGE_SIZE_USUAL);
+}
+
+static void read_device_name(struct facts *facts, const json_t *device)
+{
+	const char *number = json_string_value(json_object_get(device, "device"));
+	const char *name = json_string_value(json_object_get(device, "name"));
+	unsigned int major, minor;
+
+	if (number && name && sscanf(number, "%u,%u", &major, &minor) == 2 && major < 1u << 12 &&
+	    minor < 1u << 20)
+		facts_device(facts, DEVICE(major, minor), name);
+}
+
+static void read_devices(struct facts *facts, const json_t *meta)
+{
+	const json_t *device;
+	size_t i;
+
+	json_array_foreach(json_object_get(meta, "devices"), i, device)
+	{
+		read_device_name(facts, device);
+		read_device_name(facts, json_object_get(device, "partition"));
+	}
+}
+
+static void read_wall_clock(struct facts *facts, const json_t *meta)
+{
+	const json_t *wall = json_object_get(meta, "wall_clock");
+
+	if (facts->have_wall || !json_is_integer(json_object_get(wall, "at_ns")) ||
+	    !json_is_integer(json_object_get(wall, "wall_ns")))
+		return;
+	facts->have_wall = true;
+	facts->wall_at_ns = get_u64(wall, "at_ns", 0);
+	facts->wall_ns = get_u64(wall, "wall_ns", 0);
+}
+
+static void take_meta(struct facts *facts, struct input *in, const json_t *meta)
+{
+	const char *kernel = json_string_value(json_object_get(meta, "kernel"));
+
+	if (kernel && !facts->kernel[0])
+		snprintf(facts->kernel, sizeof(facts->kernel), "%s", kernel);
+	read_wall_clock(facts, meta);
+	read_devices(facts, meta);
+	if (!json_is_true(json_object_get(meta, "complete"))) {
+		facts->meta_incomplete = true;
+		facts_note(facts,
+			   "%s: the recording is incomplete (the recorder was killed); it is read "
+			   "as far as it goes",
+			   in->label);
+	}
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+/* The kernel's table as it was at the end: what a pid was called last. */
+static int read_cmdlines(struct facts *facts, struct input *in, uint64_t end_ns, struct error *err)
+{
+	struct blob *blob = input_blob(in, "saved_cmdlines");
+	char *text, *line, *next;
+
+	if (!blob)
+		return 0;
+	text = blob_text(blob, CMDLINES_MAX, NULL, err);
+	blob_close(blob);
+	if (!text)
+		return -1;
+	for (line = text; line && *line; line = next) {
+		char *name;
+		unsigned long pid = strtoul(line, &name, 10);
+
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = 0;
+		if (name != line && *name == ' ' && pid <= UINT32_MAX)
+			names_add(&facts->names, (uint32_t)pid, end_ns, name + 1, strlen(name + 1));
+	}
+	free(text);
+	return 0;
+}
+
+/* ---- losses --------------------------------------------------------------------------------- */
+
+/* What the ring's statistics say was lost on that CPU; false where they are not there. */
+static bool ring_lost(const json_t *meta, uint32_t cpu, uint64_t *lost)
+{
+	const json_t *ring;
+	size_t i;
+
+	json_array_foreach(json_object_get(meta, "ring"), i, ring)
+	{
+		if (get_u64(ring, "cpu", UINT64_MAX) != cpu)
+			continue;
+		*lost = get_u64(ring, "overrun", 0) + get_u64(ring, "commit_overrun", 0) +
+			get_u64(ring, "dropped_events", 0);
+		return true;
+	}
+	return false;
+}
+
+static uint64_t write_lost(struct facts *facts, struct input *in, const json_t *meta,
+			   const char *file)
+{
+	const json_t *error;
+	uint64_t lost = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(meta, "write_errors"), i, error)
+	{
+		const char *name = json_string_value(json_object_get(error, "file"));
+		uint64_t bytes = get_u64(error, "lost_bytes", 0);
+		int errnum = (int)get_u64(error, "errno", 0);
+
+		if (!name || strcmp(name, file))
+			continue;
+		lost += bytes;
+		facts_note(facts,
+			   "%s: %" PRIu64 " bytes of %s could not be written while recording: %s",
+			   in->label, bytes, file, strerror(errnum));
+	}
+	return lost;
+}
+
+/* ---- the sources ---------------------------------------------------------------------------- */
+
+static void add_cpu(struct input *in, struct facts *facts, struct sources *sources,
+		    struct page_layout *layout, const json_t *meta, size_t i, uint32_t cpu)
+{
+	struct page_cpu of = { .cpu = cpu,
+			       .start_ns = get_u64(meta, "start_ns", 0),
+			       .input = facts->nr_inputs - 1 };
+	char why[LONG_NAME + 64];
+
+	of.write_lost = write_lost(facts, in, meta, in->blobs[i].name);
+	if (ring_lost(meta, cpu, &of.ring_lost)) {
+		facts->dropped += of.ring_lost;
+		facts->dropped_told = true;
+	} else {
+		snprintf(why, sizeof(why), "%.*s holds no ring statistics of CPU %u", LONG_NAME,
+			 in->label, cpu);
+		facts_dropped_unknown(facts, why);
+	}
+	sources_add(sources, page_source_new(layout, &in->blobs[i], &of, facts));
+}
+
+static int add_cpus(struct input *in, struct facts *facts, struct sources *sources,
+		    const json_t *meta, struct error *err)
+{
+	struct input_info *info = &facts->inputs[facts->nr_inputs - 1];
+	struct page_machine machine;
+	struct page_layout *layout;
+	unsigned int nr = 0;
+
+	read_machine(meta, &machine);
+	layout = page_layout_new(in, &machine, err);
+	if (!layout)
+		return -1;
+	for (size_t i = 0; i < in->nr; i++) {
+		int cpu = page_blob_cpu(in->blobs[i].name);
+
+		if (cpu < 0)
+			continue;
+		add_cpu(in, facts, sources, layout, meta, i, (uint32_t)cpu);
+		nr++;
+	}
+	page_layout_put(layout);
+	if (!nr)
+		return error_set(err, "%s: holds no cpuN.pages", in->label);
+	snprintf(info->dialect, sizeof(info->dialect), "tracefs, %u CPU%s", nr, nr == 1 ? "" : "s");
+	return 0;
+}
+
+static int dir_open(struct input *in, struct facts *facts, struct sources *sources,
+		    struct error *err)
+{
+	json_t *meta = read_meta(in, err);
+	int r;
+
+	if (!meta)
+		return -1;
+	facts_input(facts, in->label, "trace");
+	r = add_cpus(in, facts, sources, meta, err);
+	if (!r) {
+		take_meta(facts, in, meta);
+		r = read_cmdlines(facts, in, get_u64(meta, "end_ns", UINT64_MAX), err);
+	}
+	/* With several directories the first one's facts stand for all. */
+	if (!r && !facts->meta)
+		facts->meta = json_incref(meta);
+	json_decref(meta);
+	return r;
+}
+
+const struct format format_trace_dir = {
+	.name = "trace",
+	.what = "blklab trace directory",
+	.probe = dir_probe,
+	.open = dir_open,
+};
+
+int ftrace_page_dump(struct input *in, FILE *out, struct error *err)
+{
+	struct page_machine machine;
+	json_t *meta;
+
+	if (!input_blob(in, META))
+		return error_set(err, "%s: holds no meta.json", in->label);
+	meta = read_meta(in, err);
+	if (!meta)
+		return -1;
+	read_machine(meta, &machine);
+	json_decref(meta);
+	return page_dump(in, &machine, out, err);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a backend is: one const struct in its own file, one row in backends.c. A backend moves bytes
+ * from the kernel to files and decodes nothing.
+ */
+#ifndef BLKLAB_RECORD_RECORDER_H
+#define BLKLAB_RECORD_RECORDER_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/sysroot.h"
+#include "record/devices.h"
+#include "record/outdir.h"
+
+/* Why a backend cannot run here, and what would help. */
+struct obstacle {
+	char why[256]; /* one sentence */
+	char fix[160]; /* one command, "" = there is none */
+};
+
+/* What to record; borrowed while the recorder lives. */
+struct recorder_plan {
+	const struct sysroot *root;
+	const struct rec_devices *devices;
+	struct outdir *out;
+	uint64_t buffer_bytes; /* per CPU; 0 = the backend's own choice */
+	bool no_plug;          /* leave out plug and unplug, which know no device */
+};
+
+/* What happened so far, cheap enough to ask ten times a second. */
+struct recorder_progress {
+	uint64_t bytes;  /* in the files */
+	int write_errno; /* of the first failed write, 0 = none: no more is stored */
+};
+
+/* At the end. */
+struct recorder_losses {
+	uint64_t events; /* dropped or overwritten before they could be stored */
+	uint64_t bytes;  /* taken from the kernel, but not stored (full disk) */
+};
+
+struct backend;
+
+struct recorder {
+	const struct backend *backend;
+};
+
+struct backend {
+	const char *name;
+	const char *what; /* for people: "kernel trace events (tracefs)" */
+
+	/* Can it record here? False with the obstacle. Changes nothing. */
+	bool (*probe)(const struct sysroot *root, struct obstacle *no);
+
+	/* Recording when it returns. NULL with err, and nothing is left behind. */
+	struct recorder *(*start)(const struct recorder_plan *plan, struct error *err);
+
+	struct recorder_progress (*progress)(const struct recorder *self);
+
+	/* Stops recording; then everything the kernel still holds is in the files. Once. */
+	int (*drain)(struct recorder *self, struct recorder_losses *losses, struct error *err);
+
+	/* Adds the backend's keys to meta.json: "clock", "cpus", "events", "ring", ... */
+	void (*describe)(const struct recorder *self, json_t *meta);
+
+	/* Gives everything back to the kernel (also without a drain) and frees. */
+	void (*stop)(struct recorder *self);
+};
+
+extern const struct backend backend_tracefs;
+
+/* All backends, best first, NULL at the end. */
+extern const struct backend *const backends[];
+
+/* The named one, or with NULL the first that can run here; NULL with err. */
+const struct backend *backend_choose(const struct sysroot *root, const char *name,
+				     struct error *err);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace/facts.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* Hostile input could ask for one note per byte; nobody reads more than this. */
+#define NOTES_MAX   200
+#define DEVICES_MAX 65536
+
+void facts_init(struct facts *facts)
+{
+	*facts = (struct facts){ 0 };
+	names_init(&facts->names);
+}
+
+void facts_release(struct facts *facts)
+{
+	names_release(&facts->names);
+	for (size_t i = 0; i < facts->nr_inputs; i++) {
+		free(facts->inputs[i].path);
+		free(facts->inputs[i].ignored);
+	}
+	for (size_t i = 0; i < facts->nr_notes; i++)
+		free(facts->notes[i]);
+	free(facts->inputs);
+	free(facts->losses);
+	free(facts->devices);
+	free(facts->notes);
+	free(facts->dropped_unknown_why);
+	json_decref(facts->meta);
+	*facts = (struct facts){ 0 };
+}
+
+size_t facts_input(struct facts *facts, const char *path, const char *format)
+{
+	facts->inputs = mem_grow(facts->inputs, facts->nr_inputs, sizeof(*facts->inputs));
+	facts->inputs[facts->nr_inputs] =
+		(struct input_info){ .path = mem_strdup(path), .format = format };
+	return facts->nr_inputs++;
+}
+
+void facts_note(struct facts *facts, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	if (facts->nr_notes == NOTES_MAX)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	for (size_t i = 0; i < facts->nr_notes; i++) {
+		if (!strcmp(facts->notes[i], text))
+			return;
+	}
+	facts->notes = mem_grow(facts->notes, facts->nr_notes, sizeof(*facts->notes));
+	facts->notes[facts->nr_notes++] = mem_strdup(text);
+}
+
+void facts_loss(struct facts *facts, const struct loss *loss)
+{
+	facts->losses = mem_grow(facts->losses, facts->nr_losses, sizeof(*facts->losses));
+	facts->losses[facts->nr_losses++] = *loss;
+}
+
+void facts_device(struct facts *facts, uint32_t device, const char *name)
+{
+	struct device_name *d;
+
+	if (facts_device_name(facts, device) || facts->nr_devices == DEVICES_MAX)
+		return;
+	facts->devices = mem_grow(facts->devices, facts->nr_devices, sizeof(*facts->devices));
+	d = &facts->devices[facts->nr_devices++];
+	*d = (struct device_name){ .device = device };
+	snprintf(d->name, sizeof(d->name), "%s", name);
+}
+
+const char *facts_device_name(const struct facts *facts, uint32_t device)
+{
+	for (size_t i = 0; i < facts->nr_devices; i++) {
+		if (facts->devices[i].device == device)
+			return facts->devices[i].name;
+	}
+	return NULL;
+}
+
+void facts_dropped_unknown(struct facts *facts, const char *why)
+{
+	if (!facts->dropped_unknown_why)
+		facts->dropped_unknown_why = mem_strdup(why);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What readers learn beside events. Filled while events are pulled, complete after the end. A reader
+ * may give only facts (a capture log).
+ */
+#ifndef BLKLAB_TRACE_FACTS_H
+#define BLKLAB_TRACE_FACTS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/names.h"
+
+/* A window in which events of one CPU were lost. */
+struct loss {
+	uint32_t cpu;
+	bool count_known;
+	uint64_t events;         /* lost, where count_known */
+	uint64_t from_ns, to_ns; /* on the input's clock: last event before, first after */
+};
+
+/* One input as the report lists it. */
+struct input_info {
+	char *path;         /* owned, as the user named it (members: path:member) */
+	const char *format; /* static */
+	char dialect[64];   /* "" = none to tell; e.g. "v7, little-endian, 2 CPUs" */
+	char *ignored;      /* owned; why nothing of it was used, or NULL */
+	uint64_t events;    /* filled at the end */
+};
+
+/* A device's name as the input knows it. */
+struct device_name {
+	uint32_t device;
+	char name[32];
+};
+
+struct facts {
+	struct names names;
+	struct input_info *inputs; /* owned array */
+	size_t nr_inputs;
+	struct loss *losses; /* owned array */
+	size_t nr_losses;
+	struct device_name *devices; /* owned array */
+	size_t nr_devices;
+	char **notes; /* owned array of owned sentences, shown in the report */
+	size_t nr_notes;
+
+	/* Dropped events that a counter told of (kernel, recorder, capture log), and whether each
+	 * event-bearing input had one: the sum is known only if no input is without. */
+	uint64_t dropped;
+	bool dropped_told;         /* some input told */
+	char *dropped_unknown_why; /* owned; why an input cannot tell (one sentence), or NULL */
+
+	/* Wall clock: at input time wall_at_ns it was wall_ns since the epoch. */
+	bool have_wall;
+	uint64_t wall_at_ns, wall_ns;
+
+	char kernel[96];      /* release, "" = unknown */
+	json_t *meta;         /* meta.json of a trace directory, owned, or NULL */
+	bool meta_incomplete; /* the recorder was killed before it could finish meta.json */
+};
+
+void facts_init(struct facts *facts);
+void facts_release(struct facts *facts);
+
+/* Adds an input; returns its index (pointers into the array move). Copies path. */
+size_t facts_input(struct facts *facts, const char *path, const char *format);
+void facts_note(struct facts *facts, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void facts_loss(struct facts *facts, const struct loss *loss);
+void facts_device(struct facts *facts, uint32_t device, const char *name);
+/* NULL where no input named it. */
+const char *facts_device_name(const struct facts *facts, uint32_t device);
+/* The first reason given stays. */
+void facts_dropped_unknown(struct facts *facts, const char *why);
+
+#endif

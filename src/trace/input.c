@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace/input.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "trace/group.h"
+
+#define DEPTH_MAX 8 /* folders below a trace directory */
+
+static int is_regular(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
+/* Adds the set of dir/base.blktrace.N (`prefix` is "dir/" or ""); 1 = added or already there, 0 =
+ * there is none, -1 with err. */
+static int add_set(struct inputs *inputs, const char *prefix, const char *base, struct error *err)
+{
+	char *label = mem_printf("%s%s", prefix, base);
+	struct input *in = group_find(inputs, label);
+	size_t len = strlen(base);
+	struct dirent *entry;
+	DIR *dir;
+
+	if (in && in->nr && set_base_len(in->blobs[0].name)) {
+		free(label);
+		return 1;
+	}
+	dir = opendir(*prefix ? prefix : ".");
+	if (!dir) {
+		error_errno(err, errno, "%s", *prefix ? prefix : ".");
+		free(label);
+		return -1;
+	}
+	in = NULL;
+	while ((entry = readdir(dir)) != NULL) {
+		if (set_base_len(entry->d_name) != len || memcmp(entry->d_name, base, len))
+			continue;
+		if (!in)
+			in = group_new(inputs, mem_strdup(label), mem_strdup(base));
+		if (in->nr < BLOBS_MAX)
+			group_blob(in, mem_strdup(entry->d_name))->path =
+				mem_printf("%s%s", prefix, entry->d_name);
+	}
+	closedir(dir);
+	free(label);
+	if (in)
+		group_sort(in);
+	return in != NULL;
+}
+
+/* As add_set, for "dir/sda" or, with `len`, for "dir/sda.blktrace.3". */
+static int add_set_of(struct inputs *inputs, const char *path, size_t len, struct error *err)
+{
+	const char *name = path_base_name(path);
+	char *prefix = mem_strndup(path, (size_t)(name - path));
+	char *base = len ? mem_strndup(name, len) : mem_strdup(name);
+	int r = *base ? add_set(inputs, prefix, base, err) : 0;
+
+	free(prefix);
+	free(base);
+	return r;
+}
+
+/* A blob that is a group of its own, or an archive of others. A file is opened again at its first
+ * use; what cannot be opened twice (a pipe) stays open. */
+static int add_alone(struct inputs *inputs, struct blob *blob, const char *label, bool reopen,
+		     struct error *err)
+{
+	const uint8_t *head;
+	struct input *in;
+	size_t len;
+
+	err->text[0] = 0;
+	len = blob_head(blob, PACKED_HEAD, &head, err);
+	if (!len && err->text[0])
+		return -1;
+	if (packed_probe(head, len))
+		return packed_add(inputs, blob, label, err);
+	if (reopen) {
+		blob_close(blob);
+		free(blob->head);
+		blob->head = NULL;
+		blob->head_len = blob->head_at = 0;
+	}
+	in = group_new(inputs, mem_strdup(label), mem_strdup(blob->name));
+	group_move(in, blob, in->base);
+	return 0;
+}
+
+static int add_file(struct inputs *inputs, const char *path, bool regular, struct error *err)
+{
+	struct blob blob = { .fd = -1 };
+	int r;
+
+	if (group_find(inputs, path))
+		return 0;
+	blob.name = mem_strdup(path_base_name(path));
+	blob.path = mem_strdup(path);
+	r = add_alone(inputs, &blob, path, regular, err);
+	blob_release(&blob);
+	return r;
+}
+
+static int add_stdin(struct inputs *inputs, struct error *err)
+{
+	struct blob blob = { .fd = STDIN_FILENO };
+	int r;
+
+	if (group_find(inputs, "standard input"))
+		return 0;
+	blob.name = mem_strdup("standard input");
+	r = add_alone(inputs, &blob, blob.name, false, err);
+	blob_release(&blob);
+	return r;
+}
+
+/* All regular files below dir/rel into the group. */
+static int collect(struct input *in, const char *dir, const char *rel, int depth, struct error *err)
+{
+	char *path = mem_printf("%s%s%s", dir, *rel ? "/" : "", rel);
+	DIR *d = opendir(path);
+	struct dirent *entry;
+	int r = 0;
+
+	if (!d) {
+		r = error_errno(err, errno, "%s", path);
+		free(path);
+		return r;
+	}
+	while (!r && (entry = readdir(d)) != NULL) {
+		char *name, *full;
+		struct stat st;
+
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		name = mem_printf("%s%s%s", rel, *rel ? "/" : "", entry->d_name);
+		full = mem_printf("%s/%s", dir, name);
+		if (lstat(full, &st))
+			st.st_mode = 0;
+		if (in->nr == BLOBS_MAX)
+			r = error_set(err, "%s: holds more than %u files", dir, BLOBS_MAX);
+		else if (S_ISDIR(st.st_mode) && depth < DEPTH_MAX)
+			r = collect(in, dir, name, depth + 1, err);
+		else if (S_ISREG(st.st_mode) || (S_ISLNK(st.st_mode) && is_regular(full)))
+			group_blob(in, mem_strdup(name))->path = mem_strdup(full);
+		free(name);
+		free(full);
+	}
+	closedir(d);
+	free(path);
+	return r;
+}
+
+static int add_trace_dir(struct inputs *inputs, const char *path, struct error *err)
+{
+	struct input *in;
+
+	if (group_find(inputs, path))
+		return 0;
+	in = group_new(inputs, mem_strdup(path), mem_strdup(path_base_name(path)));
+	if (collect(in, path, "", 0, err))
+		return -1;
+	group_sort(in);
+	return 0;
+}
+
+static int sort_names(const struct dirent **a, const struct dirent **b)
+{
+	return strverscmp((*a)->d_name, (*b)->d_name);
+}
+
+/* A folder of per-CPU files and others; 1 = something added, 0 = nothing there, -1 with err. */
+static int add_folder(struct inputs *inputs, const char *path, struct error *err)
+{
+	struct dirent **list;
+	int nr = scandir(path, &list, NULL, sort_names);
+	char *prefix;
+	int r = 0, found = 0;
+
+	if (nr < 0)
+		return error_errno(err, errno, "%s", path);
+	prefix = mem_printf("%s/", path);
+	for (int i = 0; i < nr; i++) {
+		char *full = mem_printf("%s%s", prefix, list[i]->d_name);
+		size_t len = set_base_len(list[i]->d_name);
+
+		if (r >= 0 && list[i]->d_name[0] != '.' && is_regular(full)) {
+			found = 1;
+			r = len ? add_set_of(inputs, full, len, err)
+				: add_file(inputs, full, true, err);
+		}
+		free(full);
+		free(list[i]);
+	}
+	free(list);
+	free(prefix);
+	return r < 0 ? -1 : found;
+}
+
+static int add_directory(struct inputs *inputs, const char *path, struct error *err)
+{
+	char *meta = mem_printf("%s/meta.json", path);
+	bool is_trace = is_regular(meta);
+	int r;
+
+	free(meta);
+	if (is_trace)
+		return add_trace_dir(inputs, path, err);
+	r = add_folder(inputs, path, err);
+	if (!r)
+		r = add_set_of(inputs, path, 0, err);
+	if (!r)
+		return error_set(err, "%s: no trace in this directory", path);
+	return r < 0 ? -1 : 0;
+}
+
+static int add_path(struct inputs *inputs, const char *path, struct error *err)
+{
+	size_t len = set_base_len(path_base_name(path));
+	struct error ignored = { 0 };
+	struct stat st;
+
+	if (stat(path, &st)) {
+		int errnum = errno;
+
+		if (errnum == ENOENT && !len && add_set_of(inputs, path, 0, &ignored) > 0)
+			return 0;
+		if (errnum == ENOENT)
+			return error_set(err, "%s: no such file", path);
+		return error_errno(err, errnum, "%s", path);
+	}
+	if (S_ISDIR(st.st_mode))
+		return add_directory(inputs, path, err);
+	if (len && S_ISREG(st.st_mode))
+		return add_set_of(inputs, path, len, err) < 0 ? -1 : 0;
+	if (S_ISBLK(st.st_mode))
+		return error_set(err, "%s: is a block device, not a trace", path);
+	return add_file(inputs, path, S_ISREG(st.st_mode), err);
+}
+
+int inputs_add(struct inputs *inputs, const char *path, struct error *err)
+{
+	char *clean;
+	int r;
+
+	if (!strcmp(path, "-"))
+		return add_stdin(inputs, err);
+	if (!*path)
+		return error_set(err, "an empty name names no file");
+	clean = path_clean(path);
+	r = add_path(inputs, clean, err);
+	free(clean);
+	return r;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * An input is a named group of blobs that one reader opens: the per-CPU files of one device, a trace
+ * directory, one text. Blobs are files, memory (tests, fuzzers) or members of an archive spooled to
+ * an unlinked temporary file (libarchive: tar, gz, xz, zst, ...).
+ */
+#ifndef BLKLAB_TRACE_INPUT_H
+#define BLKLAB_TRACE_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+struct spool; /* one unlinked temporary file, shared by the blobs of one archive */
+
+struct blob {
+	char *name;          /* owned; relative inside its group: "vda.blktrace.0", "cpu0.pages" */
+	char *path;          /* owned; to open on first use, or NULL */
+	int fd;              /* -1 = not open */
+	struct spool *spool; /* a share in it, or NULL */
+	uint64_t spool_at, spool_end;
+	const uint8_t *mem; /* borrowed, or NULL */
+	size_t mem_len, mem_at;
+	uint8_t *head; /* owned: bytes read ahead by blob_head, given again by blob_read */
+	size_t head_len, head_at;
+};
+
+struct input {
+	char *label;        /* owned; what the user calls it, for messages */
+	char *base;         /* owned; "vda" of vda.blktrace.N, else the blob's name */
+	struct blob *blobs; /* owned array, sorted by name (numbers by value) */
+	size_t nr;
+};
+
+struct inputs {
+	struct input *list; /* owned array */
+	size_t nr;
+};
+
+/* Adds to `inputs` what `path` names: "-" (standard input), a file, a base name ("sda" or "sda.blktrace.3" for all of
+ * sda.blktrace.N), a directory (a trace directory, or one group per device), an archive or compressed
+ * file. A group already there (sda.blktrace.* expanded by a shell) is not added twice. -1 and one
+ * sentence where nothing readable is named. */
+int inputs_add(struct inputs *inputs, const char *path, struct error *err);
+void inputs_release(struct inputs *inputs);
+
+/* A group of one blob over borrowed memory. */
+void input_memory(struct input *in, const char *label, const void *mem, size_t len);
+void input_release(struct input *in);
+
+/* The blob with that name, or NULL. */
+struct blob *input_blob(const struct input *in, const char *name);
+
+/* Reads up to n bytes: >0, 0 at the end, -1 with err. Short reads happen only at the end. */
+ssize_t blob_read(struct blob *blob, void *buf, size_t n, struct error *err);
+/* Borrows the first bytes (up to `want`, at most 64 KiB) without consuming them; returns how many. */
+size_t blob_head(struct blob *blob, size_t want, const uint8_t **bytes, struct error *err);
+/* The whole blob, NUL-terminated, owned by the caller; NULL with err if above max. */
+char *blob_text(struct blob *blob, size_t max, size_t *len, struct error *err);
+/* Closes the file (not standard input); the blob may not be read afterwards. */
+void blob_close(struct blob *blob);
+
+#endif

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Bios: queued, remapped, split, ended. A bio waits (in tracker.waiting, by device and sector) until
+ * a request takes it.
+ */
+#include "track/state.h"
+
+#define RETRY_NS UINT64_C(1000000000) /* a NOWAIT retry comes within this [7] */
+
+struct bio *bio_find(struct tracker *t, const struct device *d, uint64_t sector, uint8_t class,
+		     uint32_t bytes)
+{
+	struct hnode *node = hash_find(&t->waiting, start_key(d, sector));
+	struct bio *first = NULL;
+
+	for (; node; node = hash_next(node)) {
+		struct bio *bio = container_of(node, struct bio, by_start);
+
+		if (bio->dev != d->index || bio->sector != sector || bio->class != class)
+			continue;
+		if (!bytes || bio->bytes == bytes)
+			return bio;
+		if (!first)
+			first = bio;
+	}
+	return first;
+}
+
+static void start_waiting(struct tracker *t, struct device *d, struct bio *bio)
+{
+	bio->waiting = true;
+	hash_add(&t->waiting, &bio->by_start, start_key(d, bio->sector));
+}
+
+void bio_stop_waiting(struct tracker *t, struct bio *bio)
+{
+	bio->waiting = false;
+	hash_del(&t->waiting, &bio->by_start);
+}
+
+static struct bio *bio_new(struct tracker *t, struct device *d, const struct event *ev)
+{
+	struct bio *bio = slab_get(&t->bios);
+
+	*bio = (struct bio){ .sector = ev->sector,
+			     .bytes = ev->bytes,
+			     .bytes_left = ev->bytes,
+			     .dev = d->index,
+			     .class = ev->class };
+	bio->origin = bio;
+	bio->process = process_get(t, ev->pid);
+	bio->io = (struct io_bio){ .remap_ns = TIME_NONE,
+				   .queue_ns = ev->time_ns,
+				   .get_ns = TIME_NONE,
+				   .merge_ns = TIME_NONE,
+				   .sector = ev->sector,
+				   .bytes = ev->bytes,
+				   .pid = ev->pid,
+				   .dev = d->index,
+				   .class = ev->class,
+				   .flags = ev->flags };
+	list_init(&bio->open);
+	if (bio->process->waiter) {
+		t->place_moved |= list_empty(&t->open);
+		list_add(&t->open, &bio->open);
+		t->sum->wait.bios++;
+	}
+	timeline_open(t, d, 1);
+	return bio;
+}
+
+/* ---- A: the remap that precedes a Q ---- */
+
+static struct remap *remap_slot(struct tracker *t, const struct event *ev)
+{
+	return &t->remaps[ev->cpu % REMAP_SLOTS];
+}
+
+static void add_parent(struct device_sum *sum, uint32_t from)
+{
+	for (int i = 0; i < sum->nr_parents; i++)
+		if (sum->parents[i] == from)
+			return;
+	if (sum->nr_parents < sizeof(sum->parents) / sizeof(*sum->parents))
+		sum->parents[sum->nr_parents++] = from;
+}
+
+/* The I/O of a bio of a recorded upper device goes on below: cut the mapped part off as a piece of
+ * its own, since that is what will complete, and let the waiter look at the level below. */
+static void map_down(struct tracker *t, const struct event *ev)
+{
+	struct device *upper = device_known(t, ev->aux_device);
+	struct bio *bio;
+
+	if (!upper || upper->number == ev->device)
+		return;
+	bio = bio_find(t, upper, ev->aux_sector, ev->class, ev->bytes);
+	if (!bio && ev->class == CLASS_WRITE) /* flags get lost on the way down [6] */
+		bio = bio_find(t, upper, ev->aux_sector, CLASS_FLUSH, 0);
+	if (!bio)
+		return;
+	if (ev->bytes && ev->bytes < bio->bytes) {
+		struct event cut = { .sector = bio->sector,
+				     .class = bio->class,
+				     .aux_sector = bio->sector + ev->bytes / SECTOR_SIZE };
+
+		bio_split(t, upper, &cut);
+	}
+	device_sum(t, upper)->mapped = true;
+	bio->origin->mapped = true;
+	list_del(&bio->origin->open);
+}
+
+void bio_remap(struct tracker *t, struct device *d, const struct event *ev)
+{
+	struct remap *r = remap_slot(t, ev);
+	uint64_t since_ns = ev->time_ns;
+
+	/* A chain keeps the time of its first A. */
+	if (r->used && r->device == ev->aux_device && r->sector == ev->aux_sector)
+		since_ns = r->time_ns;
+	*r = (struct remap){ .sector = ev->sector,
+			     .time_ns = since_ns,
+			     .seen_ns = ev->time_ns,
+			     .device = ev->device,
+			     .used = true };
+	add_parent(device_sum(t, d), ev->aux_device);
+	map_down(t, ev);
+}
+
+static uint64_t remap_take(struct tracker *t, const struct event *ev)
+{
+	struct remap *r = remap_slot(t, ev);
+
+	if (!r->used || r->device != ev->device || r->sector != ev->sector)
+		return TIME_NONE;
+	r->used = false;
+	return r->time_ns;
+}
+
+struct bio *bio_remapped_in(struct tracker *t, struct device *d, const struct event *ev)
+{
+	struct event queue = *ev;
+	uint64_t since_ns = remap_take(t, ev);
+	struct bio *bio;
+
+	if (since_ns == TIME_NONE)
+		return NULL;
+	queue.time_ns = since_ns;
+	bio = bio_new(t, d, &queue);
+	bio->io.remap_ns = since_ns;
+	if (t->counting)
+		device_sum(t, d)->remapped_in++;
+	return bio;
+}
+
+/* ---- Q ---- */
+
+static void count_queue(struct tracker *t, struct device_sum *sum, struct process_sum *process,
+			const struct event *ev)
+{
+	process->last_ns = ev->time_ns;
+	if (!t->counting)
+		return;
+	sum->bios[ev->class].count++;
+	sum->bios[ev->class].bytes += ev->bytes;
+	process->bios++;
+	if (ev->class == CLASS_READ)
+		process->read_bytes += ev->bytes;
+	else if (ev->class == CLASS_WRITE)
+		process->write_bytes += ev->bytes;
+	else if (ev->class == CLASS_FLUSH)
+		process->flushes++;
+	else if (ev->class == CLASS_DISCARD)
+		process->discards++;
+}
+
+/* The bio that this Q brings again after a NOWAIT attempt, or NULL [7]. */
+static struct bio *take_retry(struct tracker *t, struct device *d, const struct event *ev)
+{
+	struct hnode *node;
+
+	if (!t->retries.nr)
+		return NULL;
+	for (node = hash_find(&t->retries, start_key(d, ev->sector)); node;
+	     node = hash_next(node)) {
+		struct bio *bio = container_of(node, struct bio, by_start);
+
+		if (bio->dev == d->index && bio->class == ev->class && bio->bytes == ev->bytes &&
+		    elapsed(bio->io.complete_ns, ev->time_ns) <= RETRY_NS) {
+			hash_del(&t->retries, node);
+			return bio;
+		}
+	}
+	return NULL;
+}
+
+void bio_queue(struct tracker *t, struct device *d, const struct event *ev)
+{
+	struct device_sum *sum = device_sum(t, d);
+	struct bio *bio = take_retry(t, d, ev);
+
+	if (t->sum->first_queue_ns == TIME_NONE) {
+		t->sum->first_queue_ns = ev->time_ns;
+		if (t->begin_ns == TIME_NONE)
+			t->begin_ns = ev->time_ns;
+	}
+	if (bio) {
+		start_waiting(t, d, bio);
+		return;
+	}
+	count_queue(t, sum, &process_get(t, ev->pid)->sum, ev);
+	if (!ev->bytes && ev->class != CLASS_FLUSH)
+		return; /* moves nothing (a zone command): nothing below would ever end it */
+	bio = bio_new(t, d, ev);
+	bio->io.remap_ns = remap_take(t, ev);
+	if (bio->class == CLASS_FLUSH && bio->bytes == 0) {
+		if (t->counting)
+			sum->empty_flush_bios++;
+		*(d->flush_first ? &d->flush_last->next : &d->flush_first) = bio;
+		d->flush_last = bio;
+		return;
+	}
+	start_waiting(t, d, bio);
+}
+
+/* ---- X: the front becomes a piece, the rest waits at its new start [3] ---- */
+
+void bio_split(struct tracker *t, struct device *d, const struct event *ev)
+{
+	struct bio *rest = bio_find(t, d, ev->sector, ev->class, 0), *front;
+	uint64_t sectors;
+
+	if (!rest || ev->aux_sector <= ev->sector)
+		return;
+	sectors = ev->aux_sector - ev->sector;
+	if (sectors >= rest->bytes / SECTOR_SIZE)
+		return;
+	front = slab_get(&t->bios);
+	*front = *rest;
+	front->bytes = (uint32_t)(sectors * SECTOR_SIZE);
+	front->origin = rest->origin;
+	list_init(&front->open);
+	rest->origin->split = true;
+	bio_stop_waiting(t, rest);
+	start_waiting(t, d, front);
+	rest->sector = ev->aux_sector;
+	rest->bytes -= front->bytes;
+	start_waiting(t, d, rest);
+}
+
+/* ---- ends ---- */
+
+static void hand_out(struct tracker *t, struct bio *bio)
+{
+	struct device_sum *sum = &t->sum->devices[bio->dev];
+	const struct io_bio *io = &bio->io;
+
+	if (t->counting) {
+		add_phase(sum, PHASE_A2Q, io->remap_ns, io->queue_ns);
+		add_phase(sum, PHASE_Q2G, io->queue_ns, io->get_ns);
+		add_phase(sum, PHASE_Q2M, io->queue_ns, io->merge_ns);
+		add_phase(sum, PHASE_BIO_Q2C, io->queue_ns, io->complete_ns);
+		hist_add(&bio->process->sum.q2c, elapsed(io->queue_ns, io->complete_ns));
+	}
+	if (t->options.out.bio)
+		t->options.out.bio(t->options.out.arg, io);
+}
+
+static void bio_end(struct tracker *t, struct bio *bio)
+{
+	bio->io.complete_ns = t->now_ns;
+	hand_out(t, bio);
+	list_del(&bio->open);
+	timeline_open(t, t->devices[bio->dev], -1);
+	slab_put(&t->bios, bio);
+}
+
+void bio_piece_done(struct tracker *t, struct bio *piece, uint32_t bytes, int error)
+{
+	struct bio *origin = piece->origin;
+
+	if (error && !origin->io.error)
+		origin->io.error = (int16_t)error;
+	piece->bytes -= bytes;
+	origin->bytes_left -= bytes < origin->bytes_left ? bytes : origin->bytes_left;
+	if (piece != origin && !piece->bytes)
+		slab_put(&t->bios, piece);
+	if (!origin->bytes_left)
+		bio_end(t, origin);
+}
+
+/* The waiting bio that contains this sector. Linear in what waits: only for bio-based devices whose
+ * lower levels are not in the trace and complete in pieces out of order. */
+static struct bio *find_containing(struct tracker *t, const struct device *d,
+				   const struct event *ev)
+{
+	for (uint32_t i = 0; i <= t->waiting.mask; i++) {
+		for (struct hnode *node = t->waiting.bucket[i]; node; node = node->next) {
+			struct bio *bio = container_of(node, struct bio, by_start);
+
+			if (bio->dev == d->index && bio->class == ev->class &&
+			    bio->sector < ev->sector &&
+			    ev->sector < bio->sector + bio->bytes / SECTOR_SIZE)
+				return bio;
+		}
+	}
+	return NULL;
+}
+
+static void nowait_failed(struct tracker *t, struct device *d, struct bio *bio)
+{
+	bio_stop_waiting(t, bio);
+	bio->io.complete_ns = t->now_ns;
+	hash_add(&t->retries, &bio->by_start, start_key(d, bio->sector));
+	if (t->counting)
+		device_sum(t, d)->nowait_retries++;
+}
+
+/* The flush bio of a bio-based device, or NULL. */
+static bool end_flush_bio(struct tracker *t, struct device *d)
+{
+	struct bio *bio = d->flush_first;
+
+	if (!bio)
+		return false;
+	d->flush_first = bio->next;
+	bio_end(t, bio);
+	return true;
+}
+
+void bio_complete(struct tracker *t, struct device *d, const struct event *ev)
+{
+	struct device_sum *sum = device_sum(t, d);
+	struct bio *bio = bio_find(t, d, ev->sector, ev->class, ev->bytes);
+	uint32_t bytes = ev->bytes;
+
+	if (bytes == 0 && !sum->have_requests && end_flush_bio(t, d))
+		return;
+	if (bio && ev->error == -11 && bio == bio->origin) {
+		nowait_failed(t, d, bio);
+		return;
+	}
+	if (!bio && bytes && !sum->have_requests) {
+		struct bio *around = find_containing(t, d, ev);
+
+		if (around) {
+			struct event cut = { .sector = around->sector,
+					     .class = ev->class,
+					     .aux_sector = ev->sector };
+
+			bio_split(t, d, &cut);
+			bio = bio_find(t, d, ev->sector, ev->class, 0);
+		}
+	}
+	if (!bio || !bytes) {
+		/* A request's completion told of it already, or will. */
+		if (t->counting && bytes)
+			sum->double_completions++;
+		return;
+	}
+	if (ev->error)
+		note_error(sum, ev);
+	if (bytes > bio->bytes)
+		bytes = bio->bytes;
+	if (t->counting)
+		sum->completed_bytes[ev->class] += bytes;
+	bio_stop_waiting(t, bio);
+	if (bytes < bio->bytes) { /* the front ended; the rest goes on waiting */
+		bio->sector += bytes / SECTOR_SIZE;
+		start_waiting(t, d, bio);
+		timeline_completed(t, d);
+		bio_piece_done(t, bio, bytes, ev->error);
+		return;
+	}
+	timeline_completed(t, d);
+	bio_piece_done(t, bio, bytes, ev->error);
+}

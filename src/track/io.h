@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the tracker hands out: one struct per finished bio and per finished request. Rules in
+ * doc/model.md; numbers in brackets are its sections.
+ */
+#ifndef BLKLAB_TRACK_IO_H
+#define BLKLAB_TRACK_IO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/event.h"
+
+#define TIME_NONE UINT64_MAX /* this moment was not seen */
+
+/* A bio that has ended: all of its sectors completed. */
+struct io_bio {
+	uint64_t remap_ns;    /* first A of its chain, or TIME_NONE */
+	uint64_t queue_ns;    /* Q */
+	uint64_t get_ns;      /* G of its first piece, or TIME_NONE */
+	uint64_t merge_ns;    /* M or F, or TIME_NONE */
+	uint64_t complete_ns; /* its last sector's C */
+	uint64_t sector;      /* at Q */
+	uint32_t bytes;
+	uint32_t pid; /* at Q */
+	uint16_t dev; /* index into tracker's devices */
+	uint8_t class;
+	int16_t error;
+	uint32_t flags; /* EV_* at Q */
+};
+
+/* A request that has ended [3-6]. */
+struct io {
+	uint64_t queue_ns;      /* first Q among its bios, or TIME_NONE */
+	uint64_t get_ns;        /* G */
+	uint64_t merge_ns;      /* last M/F */
+	uint64_t insert_ns;     /* I */
+	uint64_t issue_ns;      /* first D */
+	uint64_t last_issue_ns; /* D of the last attempt */
+	uint64_t complete_ns;   /* C of its last byte (of the data part) */
+	uint64_t end_ns; /* its end: the zero-length C of a flush sequence, else complete_ns */
+	uint64_t attempt_lost_ns;           /* sum of R - D [4] */
+	uint64_t requeue_wait_ns;           /* sum of next D - R [4] */
+	uint64_t preflush_ns, postflush_ns; /* parts of a PREFLUSH/FUA write [6]; 0 where none */
+	uint64_t sector;                    /* at first D */
+	uint32_t bytes;                     /* moved; 0 for flush commands; affected for discards */
+	uint32_t pid;                       /* who queued the first bio, else who issued */
+	uint32_t nr_bios;                   /* 0 = none was seen */
+	uint32_t attempts;
+	uint16_t dev;
+	uint16_t depth_at_issue; /* requests at the device including this one */
+	uint8_t class;
+	bool ambiguous;    /* joined first in, first out among equals: no latency [2] */
+	bool crosses_loss; /* open across a loss window: no latency [13] */
+	int16_t error;     /* 0 or negative errno */
+	uint32_t flags;    /* EV_* */
+};
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The tracker's state, for the files of this room only. Numbers in brackets: sections of
+ * doc/model.md.
+ */
+#ifndef BLKLAB_TRACK_STATE_H
+#define BLKLAB_TRACK_STATE_H
+
+#include "base/container.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "track/track.h"
+
+struct rq;
+
+/* A doubly linked list of embedded nodes. */
+struct link {
+	struct link *prev, *next;
+};
+
+static inline void list_init(struct link *list)
+{
+	list->prev = list->next = list;
+}
+
+static inline void list_add(struct link *list, struct link *node)
+{
+	node->prev = list->prev;
+	node->next = list;
+	list->prev->next = node;
+	list->prev = node;
+}
+
+static inline void list_del(struct link *node)
+{
+	node->prev->next = node->next;
+	node->next->prev = node->prev;
+	node->prev = node->next = node;
+}
+
+static inline bool list_empty(const struct link *list)
+{
+	return list->next == list;
+}
+
+/* A bio, or a piece of one after a split. Pieces point to their origin, which lives until the last
+ * of its bytes has completed. Waits in tracker.waiting, or in a request, or as a flush bio. */
+struct bio {
+	struct hnode by_start; /* in tracker.waiting while waiting */
+	struct bio *next;      /* in its request, by sector; in device.flush_bios, by time */
+	struct bio *origin;    /* itself, unless a piece */
+	struct rq *rq;         /* the request it is in, or NULL */
+	struct link open;      /* in tracker.open, origins of the waiter only */
+	struct process *process;
+	struct io_bio io;          /* what will be handed out; of an origin */
+	uint64_t sector;           /* of this piece */
+	uint32_t bytes;            /* of this piece, not yet completed */
+	uint32_t bytes_left;       /* of an origin: of all pieces */
+	uint32_t pieces_at_device; /* of an origin that was split */
+	uint16_t dev;
+	uint8_t class;
+	bool waiting;
+	bool split;   /* of an origin: it has pieces */
+	bool mapped;  /* of an origin: its I/O is on the devices below [9] */
+	bool covered; /* a flush bio that a flush command serves */
+};
+
+/* A process; sum comes first, so the summary's owner frees the whole. */
+struct process {
+	struct process_sum sum;
+	struct hnode by_pid;
+	bool waiter;              /* its I/O is what the waiter waits for */
+	uint64_t got_queue_ns;    /* Q of the latest of its bios that came into a request */
+	uint64_t issued_queue_ns; /* Q of the latest of its requests that was issued */
+};
+
+/* Where a PREFLUSH or FUA write stands in its sequence [6]. */
+enum stage { STAGE_NONE, STAGE_WAITS, STAGE_RUNS, STAGE_DONE };
+
+struct rq {
+	struct hnode by_start; /* in tracker.requests, by current start; flush commands are not */
+	struct hnode by_end;   /* in tracker.ends while it can be merged to */
+	struct link flush;     /* in its device's list of flush sequences or flush commands */
+	struct bio *first, *last;
+	struct io io;                  /* what will be handed out */
+	uint64_t sector, end;          /* current range, sectors */
+	uint64_t requeue_ns;           /* of an open R */
+	uint64_t stage_ns;             /* since when the stage is what it is */
+	uint64_t completions_at_issue; /* device.completions then */
+	uint32_t bytes_left;
+	uint8_t preflush, postflush; /* enum stage */
+	bool issued;                 /* an attempt is open */
+	bool mergeable;              /* is in tracker.ends */
+	bool hashed;                 /* is in tracker.requests */
+	bool machine;                /* will end with a zero-length C */
+	bool data_done;              /* only that end is missing */
+	bool has_split;              /* some bio is a piece */
+	bool alone;                  /* no bio of it was seen: counts itself in nr_open */
+};
+
+struct device {
+	uint32_t number;
+	uint16_t index;                     /* into summary.devices */
+	uint32_t nr_issued;                 /* open attempts: the depth */
+	uint32_t nr_open;                   /* bios and requests that have not ended */
+	uint64_t changed_ns;                /* up to when the time line is accounted */
+	uint64_t busy_ns, held_ns, idle_ns; /* up to changed_ns; folded at each C */
+	uint64_t quiet_from_ns;             /* last completion, or since when something is open */
+	uint64_t completions;               /* C that ended something */
+	uint64_t last_end;                  /* sector behind the last D, for seeks */
+	bool have_last_end;
+	struct link sequences;                /* of struct rq: PREFLUSH/FUA writes */
+	struct link commands;                 /* of struct rq: flush commands at the device */
+	struct link passthrough;              /* of struct rq */
+	struct bio *flush_first, *flush_last; /* flush bios, in order */
+};
+
+/* An A whose Q has not come yet. */
+struct remap {
+	uint64_t sector, time_ns, seen_ns;
+	uint32_t device;
+	bool used;
+};
+#define REMAP_SLOTS 64 /* an A's Q comes next on its CPU */
+
+struct tracker {
+	struct sink sink;
+	struct track_options options;
+	const struct facts *facts;
+	struct summary *sum;
+	struct device **devices; /* owned; same order as sum->devices */
+	size_t nr_devices;
+	struct device *last_device;
+	uint32_t no_device; /* a number known not to be in devices */
+	struct hash waiting, requests, ends, processes, retries;
+	struct slab bios, rqs;
+	struct process *last_process;
+	struct remap remaps[REMAP_SLOTS];
+	struct link open;           /* of struct bio.open: the waiter's open bios, oldest first */
+	uint64_t now_ns;            /* of the last event, never backwards */
+	uint64_t begin_ns;          /* of the window; TIME_NONE: not begun */
+	uint64_t wait_from_ns;      /* up to when waits are accounted */
+	uint64_t place_ns[WAIT_NR]; /* up to wait_from_ns; folded into sum->wait at each C */
+	enum wait_place place;      /* of the oldest open bio, unless place_moved */
+	uint16_t place_dev;         /* its device */
+	bool place_moved;           /* something happened that may change place */
+	bool loss_hint;             /* an event must have been lost: see stale() */
+	bool counting;              /* this event lies in what is to be counted */
+};
+
+static inline struct device_sum *device_sum(const struct tracker *t, const struct device *d)
+{
+	return &t->sum->devices[d->index];
+}
+
+/* device.c */
+struct device *device_get(struct tracker *t, uint32_t number);   /* made if new */
+struct device *device_known(struct tracker *t, uint32_t number); /* or NULL */
+struct process *process_get(struct tracker *t, uint32_t pid);
+
+/* timeline.c */
+void timeline_issued(struct tracker *t, struct device *d, int by); /* nr_issued += by */
+void timeline_open(struct tracker *t, struct device *d, int by);   /* nr_open += by */
+void timeline_completed(struct tracker *t, struct device *d);      /* a C ended something */
+void timeline_finish(struct tracker *t);
+void wait_advance(struct tracker *t); /* accounts up to now_ns; before the event changes anything */
+
+/* bio.c */
+struct bio *bio_find(struct tracker *t, const struct device *d, uint64_t sector, uint8_t class,
+		     uint32_t bytes); /* a waiting one; 0 bytes = any length */
+void bio_queue(struct tracker *t, struct device *d, const struct event *ev);
+void bio_remap(struct tracker *t, struct device *d, const struct event *ev);
+void bio_split(struct tracker *t, struct device *d, const struct event *ev);
+void bio_complete(struct tracker *t, struct device *d, const struct event *ev);
+void bio_stop_waiting(struct tracker *t, struct bio *bio);
+/* A bio that begins with an A and no Q (in-place remaps [9]), or NULL. */
+struct bio *bio_remapped_in(struct tracker *t, struct device *d, const struct event *ev);
+/* `bytes` of the piece have completed; frees the piece, and the origin with its last. */
+void bio_piece_done(struct tracker *t, struct bio *piece, uint32_t bytes, int error);
+
+/* request.c */
+void rq_get(struct tracker *t, struct device *d, const struct event *ev);
+void rq_merge_bio(struct tracker *t, struct device *d, const struct event *ev);
+void rq_merge_rq(struct tracker *t, struct device *d, const struct event *ev);
+void rq_insert(struct tracker *t, struct device *d, const struct event *ev);
+void rq_issue(struct tracker *t, struct device *d, const struct event *ev);
+void rq_requeue(struct tracker *t, struct device *d, const struct event *ev);
+void rq_complete(struct tracker *t, struct device *d, const struct event *ev);
+struct rq *rq_alone(struct tracker *t, struct device *d, const struct event *ev); /* unhashed */
+void rq_attempt(struct tracker *t, struct device *d, struct rq *rq);              /* D */
+void rq_done(struct tracker *t, struct device *d, struct rq *rq, int error);      /* its last C */
+void note_error(struct device_sum *sum, const struct event *ev);
+
+/* flush.c */
+void flush_begin(struct tracker *t, struct device *d, struct rq *rq); /* at its G */
+void flush_data_issued(struct tracker *t, struct device *d, struct rq *rq, uint32_t flags);
+bool flush_data_done(struct tracker *t, struct rq *rq); /* true: its end is still to come */
+void flush_issue(struct tracker *t, struct device *d, const struct event *ev);
+void flush_complete(struct tracker *t, struct device *d, const struct event *ev);
+void flush_zero_end(struct tracker *t, struct device *d, const struct event *ev);
+void flush_bio_get(struct device *d, const struct event *ev);
+
+static inline uint64_t start_key(const struct device *d, uint64_t sector)
+{
+	return sector ^ (uint64_t)d->index << 54;
+}
+
+static inline uint64_t elapsed(uint64_t from_ns, uint64_t to_ns)
+{
+	return to_ns > from_ns ? to_ns - from_ns
+			       : 0; /* clocks of CPUs may run against each other */
+}
+
+static inline void add_phase(struct device_sum *sum, enum phase phase, uint64_t from_ns,
+			     uint64_t to_ns)
+{
+	if (from_ns != TIME_NONE && to_ns != TIME_NONE)
+		hist_add(&sum->latency[phase], elapsed(from_ns, to_ns));
+}
+
+#endif

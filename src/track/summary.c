@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "track/summary.h"
+
+#include <stdlib.h>
+
+static const struct {
+	const char *key, *what;
+	bool bios;
+} phases[PHASE_NR] = {
+	[PHASE_A2Q] = { "a2q", "first remap to Q", true },
+	[PHASE_Q2G] = { "q2g", "Q to request", true },
+	[PHASE_Q2M] = { "q2m", "Q to merge", true },
+	[PHASE_BIO_Q2C] = { "q2c", "Q to end", true },
+	[PHASE_G2I] = { "g2i", "request to insert", false },
+	[PHASE_G2D] = { "g2d", "request to dispatch", false },
+	[PHASE_I2D] = { "i2d", "insert to dispatch", false },
+	[PHASE_M2D] = { "m2d", "last merge to dispatch", false },
+	[PHASE_Q2D] = { "q2d", "first Q to dispatch", false },
+	[PHASE_D2C] = { "d2c", "dispatch to completion", false },
+	[PHASE_R_Q2C] = { "r_q2c", "first Q to end", false },
+};
+
+const char *phase_key(enum phase phase)
+{
+	return phases[phase].key;
+}
+
+const char *phase_what(enum phase phase)
+{
+	return phases[phase].what;
+}
+
+bool phase_of_bios(enum phase phase)
+{
+	return phases[phase].bios;
+}
+
+const char *wait_key(enum wait_place place)
+{
+	static const char *const keys[WAIT_NR] = { "device", "behind_others", "held", "submitter" };
+
+	return keys[place];
+}
+
+static void device_release(struct device_sum *d)
+{
+	for (int i = 0; i < PHASE_NR; i++)
+		hist_release(&d->latency[i]);
+	for (int i = 0; i < CLASS_NR; i++) {
+		hist_release(&d->class_d2c[i]);
+		hist_release(&d->class_r_q2c[i]);
+	}
+	hist_release(&d->seek_sectors);
+	free(d->errors);
+}
+
+void summary_release(struct summary *sum)
+{
+	for (size_t i = 0; i < sum->nr_devices; i++)
+		device_release(&sum->devices[i]);
+	for (size_t i = 0; i < sum->nr_processes; i++) {
+		hist_release(&sum->processes[i]->q2c);
+		free(sum->processes[i]);
+	}
+	free(sum->devices);
+	free(sum->processes);
+	*sum = (struct summary){ 0 };
+}

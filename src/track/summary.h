@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Everything `report` counts, per device and per process, filled by the tracker while events stream
+ * by; complete after the tracker's finish.
+ */
+#ifndef BLKLAB_TRACK_SUMMARY_H
+#define BLKLAB_TRACK_SUMMARY_H
+
+#include "stat/hist.h"
+#include "track/io.h"
+#include "track/wait.h"
+
+/* Phases, each of bios or of requests (spec, "Phases"). */
+enum phase {
+	PHASE_A2Q,     /* bio: first A to Q (on this device's level) */
+	PHASE_Q2G,     /* bio: Q to G of its first piece */
+	PHASE_Q2M,     /* bio: Q to M/F */
+	PHASE_BIO_Q2C, /* bio: Q to the C of its last sector: "q2c" */
+	PHASE_G2I,     /* request */
+	PHASE_G2D,     /* request, where no I was seen */
+	PHASE_I2D,
+	PHASE_M2D,
+	PHASE_Q2D,   /* first Q of its bios to the first D */
+	PHASE_D2C,   /* last attempt */
+	PHASE_R_Q2C, /* first Q to the end */
+	PHASE_NR
+};
+
+const char *phase_key(enum phase phase);  /* "q2g", ...: the JSON key */
+const char *phase_what(enum phase phase); /* "bio: Q to G", for people */
+bool phase_of_bios(enum phase phase);
+
+struct class_count {
+	uint64_t count;
+	uint64_t bytes; /* moved; for discard and write_zeroes: affected, not moved */
+};
+
+struct io_error {
+	int error; /* positive errno */
+	uint8_t class;
+	uint64_t count, first_sector;
+};
+
+#define DEPTH_LEVELS 65 /* 0..63, and 64 for "64 or more" */
+
+struct device_sum {
+	uint32_t device;
+	uint32_t parents[8]; /* where remaps onto it came from */
+	uint8_t nr_parents;
+	uint64_t events;
+
+	struct class_count bios[CLASS_NR];     /* at Q */
+	struct class_count requests[CLASS_NR]; /* at first D; CLASS_FLUSH: flush commands */
+	uint64_t completed_bytes[CLASS_NR];    /* at C */
+	bool have_requests;                    /* any G, I or D was seen */
+	bool mapped;               /* its bios were seen remapped onto devices of this trace */
+	uint64_t empty_flush_bios; /* bios that are nothing but a flush */
+	uint64_t flush_writes;     /* writes with PREFLUSH or FUA that went through flush parts */
+	uint64_t flush_stages;     /* flush parts that flush commands served */
+	uint64_t zero_ends;        /* zero-length completions: ends of flush sequences */
+	uint64_t partial_completions; /* C that ended nothing or only a part */
+	uint64_t nowait_retries, remapped_in, splits, bounces;
+	uint64_t back_merges, front_merges, rq_merges;
+	uint64_t requeues_busy, requeues_failed;
+	uint64_t ambiguous_joins, double_completions, class_mismatches;
+	uint64_t getrqs;           /* G, for the conservation laws */
+	uint64_t orphan_issues;    /* issued, never completed, key used again */
+	uint64_t orphan_completes; /* completed, never seen issued */
+	uint64_t aged_out; /* bios whose end can only have been lost: no longer waited for */
+	uint64_t orphan_merges;
+	uint64_t in_flight;      /* at the end: requests and bios still open */
+	struct io_error *errors; /* owned array */
+	uint64_t nr_errors;
+
+	struct hist latency[PHASE_NR];
+	struct hist class_d2c[CLASS_NR]; /* of requests, by class */
+	struct hist class_r_q2c[CLASS_NR];
+	uint64_t left_out; /* requests left out of latencies: retried, ambiguous, lossy */
+
+	/* The device time line [10]: sums over the summary's window. */
+	uint64_t busy_ns, held_ns, idle_ns;
+	uint64_t wait_ns[WAIT_NR]; /* the part of wait.place_ns spent on I/O of this device */
+	uint64_t depth_time_ns[DEPTH_LEVELS];     /* time spent at that depth */
+	uint64_t depth_completions[DEPTH_LEVELS]; /* completions while at that depth */
+	uint64_t depth_max;
+	double depth_area; /* sum of depth x ns: / window = mean depth */
+	uint64_t longest_silence_ns, longest_silence_at_ns; /* no completion while I/O was open */
+
+	/* Seeks at D (at Q on bio-based devices): distance from the end of the last one. */
+	uint64_t seeks, sequential;
+	double seek_sum_sectors; /* of absolute distances */
+	struct hist seek_sectors;
+};
+
+/* What a thread did, by its pid at Q. */
+struct process_sum {
+	uint32_t pid;
+	uint64_t last_ns; /* of its last I/O: names_get's time */
+	uint64_t bios, requests;
+	uint64_t read_bytes, write_bytes;
+	uint64_t flushes, discards;
+	struct hist q2c; /* its bios, Q to the end */
+};
+
+struct summary {
+	struct device_sum *devices; /* owned array, in order of appearance */
+	size_t nr_devices;
+	struct process_sum **processes; /* owned array of owned, in order of appearance */
+	size_t nr_processes;
+	uint64_t first_ns, last_ns;                /* of all events; first > last: there was none */
+	uint64_t first_queue_ns, last_complete_ns; /* TIME_NONE = none */
+	uint64_t events, messages, unknown_events, time_backwards;
+	struct wait_sum wait;    /* its window is also the time lines' */
+	uint64_t plugs, unplugs; /* have no device in ftrace */
+	uint64_t actions[ACT_NR];
+};
+
+void summary_release(struct summary *sum);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+#include "track/track.h"
+
+#include <stdlib.h>
+
+#include "track/state.h"
+
+static void dispatch(struct tracker *t, struct device *d, const struct event *ev)
+{
+	switch ((enum action)ev->action) {
+	case ACT_QUEUE:
+		bio_queue(t, d, ev);
+		break;
+	case ACT_BACKMERGE:
+	case ACT_FRONTMERGE:
+		rq_merge_bio(t, d, ev);
+		break;
+	case ACT_GETRQ:
+		rq_get(t, d, ev);
+		break;
+	case ACT_INSERT:
+		rq_insert(t, d, ev);
+		break;
+	case ACT_ISSUE:
+		t->place_moved = true;
+		rq_issue(t, d, ev);
+		break;
+	case ACT_REQUEUE:
+		t->place_moved = true;
+		rq_requeue(t, d, ev);
+		break;
+	case ACT_COMPLETE:
+		t->place_moved = true;
+		rq_complete(t, d, ev);
+		break;
+	case ACT_BIO_COMPLETE:
+		t->place_moved = true;
+		bio_complete(t, d, ev);
+		break;
+	case ACT_REMAP:
+		t->place_moved |= device_known(t, ev->aux_device) != NULL; /* maps down */
+		bio_remap(t, d, ev);
+		break;
+	case ACT_SPLIT:
+		if (t->counting)
+			device_sum(t, d)->splits++;
+		bio_split(t, d, ev);
+		break;
+	case ACT_RQ_MERGE:
+		rq_merge_rq(t, d, ev);
+		break;
+	case ACT_BOUNCE:
+		if (t->counting)
+			device_sum(t, d)->bounces++;
+		break;
+	default: /* counted in summary.actions, moves nothing */
+		break;
+	}
+}
+
+static void one_event(struct tracker *t, const struct event *ev)
+{
+	struct summary *sum = t->sum;
+	struct device *d;
+
+	if (ev->time_ns < t->now_ns) {
+		sum->time_backwards++;
+	} else {
+		t->now_ns = ev->time_ns;
+		wait_advance(t);
+	}
+	if (sum->first_ns > ev->time_ns)
+		sum->first_ns = ev->time_ns;
+	if (sum->last_ns < ev->time_ns)
+		sum->last_ns = ev->time_ns;
+	t->counting = !t->options.count_window_only ||
+		      (ev->time_ns >= t->options.from_ns && ev->time_ns <= t->options.to_ns);
+	if (t->counting) {
+		sum->events++;
+		sum->actions[ev->action < ACT_NR ? ev->action : ACT_UNKNOWN]++;
+	}
+	/* Plugs and messages may carry no device, or a whole one that has no I/O here. */
+	if (ev->class == CLASS_NONE)
+		return;
+	d = device_get(t, ev->device);
+	if (t->counting)
+		device_sum(t, d)->events++;
+	dispatch(t, d, ev);
+}
+
+static void track_events(struct sink *self, const struct event *events, int nr)
+{
+	struct tracker *t = container_of(self, struct tracker, sink);
+
+	for (int i = 0; i < nr; i++)
+		one_event(t, &events[i]);
+}
+
+static void track_finish(struct sink *self)
+{
+	struct tracker *t = container_of(self, struct tracker, sink);
+	struct summary *sum = t->sum;
+
+	timeline_finish(t);
+	for (size_t i = 0; i < t->nr_devices; i++)
+		sum->devices[i].in_flight = t->devices[i]->nr_open;
+	sum->plugs = sum->actions[ACT_PLUG];
+	sum->unplugs = sum->actions[ACT_UNPLUG] + sum->actions[ACT_UNPLUG_TIMER];
+	sum->messages = sum->actions[ACT_MESSAGE];
+	sum->unknown_events = sum->actions[ACT_UNKNOWN];
+}
+
+static const struct sink_ops track_ops = { .events = track_events, .finish = track_finish };
+
+struct tracker *tracker_new(const struct track_options *options, const struct facts *facts,
+			    struct summary *sum)
+{
+	struct tracker *t = mem_zalloc(sizeof(*t));
+
+	*sum = (struct summary){ .first_ns = UINT64_MAX,
+				 .first_queue_ns = TIME_NONE,
+				 .last_complete_ns = TIME_NONE };
+	t->sink.ops = &track_ops;
+	t->options = *options;
+	t->facts = facts;
+	t->sum = sum;
+	t->begin_ns = options->from_ns;
+	t->place = WAIT_SUBMITTER;
+	t->no_device = UINT32_MAX;
+	hash_init(&t->waiting);
+	hash_init(&t->requests);
+	hash_init(&t->ends);
+	hash_init(&t->processes);
+	hash_init(&t->retries);
+	slab_init(&t->bios, sizeof(struct bio));
+	slab_init(&t->rqs, sizeof(struct rq));
+	list_init(&t->open);
+	return t;
+}
+
+struct sink *tracker_sink(struct tracker *tracker)
+{
+	return &tracker->sink;
+}
+
+void tracker_free(struct tracker *t)
+{
+	if (!t)
+		return;
+	hash_release(&t->waiting);
+	hash_release(&t->requests);
+	hash_release(&t->ends);
+	hash_release(&t->processes);
+	hash_release(&t->retries);
+	slab_release(&t->bios);
+	slab_release(&t->rqs);
+	for (size_t i = 0; i < t->nr_devices; i++)
+		free(t->devices[i]);
+	free(t->devices);
+	free(t);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The tracker: events in, counts, finished bios and finished requests out. What happened is decided
+ * here and only here, by the rules of doc/model.md. State is what is in flight.
+ */
+#ifndef BLKLAB_TRACK_TRACK_H
+#define BLKLAB_TRACK_TRACK_H
+
+#include "trace/facts.h"
+#include "trace/sink.h"
+#include "track/io.h"
+#include "track/summary.h"
+
+/* Takes finished I/O while it streams by; either may be NULL. The structs are borrowed. */
+struct track_sink {
+	void (*bio)(void *arg, const struct io_bio *bio);
+	void (*request)(void *arg, const struct io *io);
+	void *arg;
+};
+
+struct track_options {
+	/* The window of the verdict and of the time lines, on the input's clock; TIME_NONE: from
+	 * the first Q, to the last C. */
+	uint64_t from_ns, to_ns;
+	/* Count only what happens in that window (--window), not all there is. */
+	bool count_window_only;
+	/* The waiter is this process, its children and the kernel threads; 0: everybody. */
+	uint32_t waiter_pid;
+	struct track_sink out;
+};
+
+struct tracker;
+
+/* facts and sum are borrowed until tracker_free; sum is reset here, complete after finish and owned
+ * by the caller (summary_release). */
+struct tracker *tracker_new(const struct track_options *options, const struct facts *facts,
+			    struct summary *sum);
+struct sink *tracker_sink(struct tracker *tracker);
+void tracker_free(struct tracker *tracker);
+
+#endif

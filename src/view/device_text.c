@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+/* The block of one device on the text page. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "view/num.h"
+#include "view/tree.h"
+
+static struct num share(const json_t *dev, const char *path)
+{
+	return num_share(tree_num(dev, path));
+}
+
+static void heading(const struct page *page, const json_t *dev)
+{
+	const char *name = tree_str(dev, "name"), *number = tree_str(dev, "device");
+	const char *kind = tree_str(dev, "kind"), *cache = tree_str(dev, "write_cache");
+
+	page_paint(page, PAINT_HEAD);
+	fprintf(page->out, "\nDEVICE %s", name ? name : number);
+	page_paint(page, PAINT_NONE);
+	if (name)
+		fprintf(page->out, " (%s)", number);
+	if (kind && strcmp(kind, "unknown"))
+		fprintf(page->out, ", %s-based", kind);
+	if (cache)
+		fprintf(page->out, ", write cache: %s", cache);
+	fprintf(page->out, ", %s events\n", num_count(tree_u64(dev, "events")).s);
+}
+
+static void time_line(const struct page *page, const json_t *dev)
+{
+	double while_busy = tree_num(dev, "depth.mean_while_busy");
+	uint64_t silence = tree_u64(dev, "longest_without_completion.duration_ns");
+	char *text;
+
+	if (!tree_at(dev, "busy_share")) {
+		page_printf(page, "  time", "unknown: %s", tree_str(dev, "busy_share_why"));
+		return;
+	}
+	page_printf(page, "  time", "busy %s, held %s (I/O waits, device does nothing), idle %s",
+		    share(dev, "busy_share").s, share(dev, "held_share").s,
+		    share(dev, "idle_share").s);
+	text = isnan(while_busy) ? mem_strdup("")
+				 : mem_printf(", %s while busy", num_real(while_busy).s);
+	page_printf(page, "  depth", "mean %s%s, max %s; no completion for up to %s",
+		    num_real(tree_num(dev, "depth.mean")).s, text,
+		    num_count(tree_u64(dev, "depth.max")).s, num_ns((double)silence).s);
+	free(text);
+}
+
+/* count, bytes and mean of one class in three columns; "-" for what has no bytes. */
+static void three(FILE *out, const json_t *c, bool known)
+{
+	uint64_t count = tree_u64(c, "count");
+	const json_t *bytes = tree_at(c, "bytes");
+
+	if (!bytes)
+		bytes = tree_at(c, "affected_bytes");
+	if (!known) {
+		fprintf(out, " %9s %10s %10s", "-", "-", "-");
+		return;
+	}
+	fprintf(out, " %9s", num_count(count).s);
+	if (bytes && count)
+		fprintf(out, " %10s %10s", num_bytes(json_number_value(bytes)).s,
+			num_bytes(json_number_value(bytes) / (double)count).s);
+	else
+		fprintf(out, " %10s %10s", "-", "-");
+}
+
+static void class_table(const struct page *page, const json_t *dev)
+{
+	const json_t *bios = tree_at(dev, "bios"), *requests = tree_at(dev, "requests");
+
+	page_paint(page, PAINT_HEAD);
+	fprintf(page->out, "  %-12s %9s %10s %10s  %10s %10s %10s\n", "", "bios", "bytes", "mean",
+		"requests", "bytes", "mean");
+	page_paint(page, PAINT_NONE);
+	for (int c = CLASS_READ; c < CLASS_NR; c++) {
+		const char *key = class_name((enum io_class)c);
+		const json_t *b = tree_at(bios, key), *q = tree_at(requests, key);
+
+		if (!tree_u64(b, "count") && !tree_u64(q, "count"))
+			continue;
+		fprintf(page->out, "  %-12s", key);
+		three(page->out, b, true);
+		fputs("  ", page->out);
+		three(page->out, q, requests != NULL);
+		fputc('\n', page->out);
+	}
+	if (!requests)
+		page_printf(page, "  requests", "unknown: %s", tree_str(dev, "requests_why"));
+}
+
+static void merges(const struct page *page, const json_t *dev)
+{
+	uint64_t retries = tree_u64(dev, "bios.nowait_retries");
+	char *more = retries ? mem_printf("; %s NOWAIT retries (no bios)", num_count(retries).s)
+			     : mem_strdup("");
+
+	if (tree_at(dev, "merges"))
+		page_printf(page, "  merges",
+			    "bios: %s back, %s front; whole requests: %s; splits: %s%s",
+			    num_count(tree_u64(dev, "merges.back")).s,
+			    num_count(tree_u64(dev, "merges.front")).s,
+			    num_count(tree_u64(dev, "merges.requests")).s,
+			    num_count(tree_u64(dev, "splits")).s, more);
+	else
+		page_printf(page, "  splits", "%s%s", num_count(tree_u64(dev, "splits")).s, more);
+	free(more);
+}
+
+static void flush(const struct page *page, const json_t *dev)
+{
+	uint64_t commands = tree_u64(dev, "flush.commands");
+	double sharing = tree_num(dev, "flush_sharing");
+	const char *cache = tree_str(dev, "write_cache");
+
+	if (!tree_at(dev, "requests"))
+		return;
+	if (!commands && cache && !strcmp(cache, "write through")) {
+		page_para(page, PAINT_NONE, "  flushes",
+			  "none seen: with write cache \"write through\" the kernel drops them "
+			  "before "
+			  "they are queued; fsync may still have been called");
+		return;
+	}
+	if (!commands)
+		return;
+	page_printf(page, "  flushes",
+		    "%s commands for %s writes with flush parts and %s flush-only bios; parts per "
+		    "command: %s",
+		    num_count(commands).s, num_count(tree_u64(dev, "flush.writes_with_parts")).s,
+		    num_count(tree_u64(dev, "flush.empty_bios")).s,
+		    isnan(sharing) ? "unknown" : num_real(sharing).s);
+}
+
+static void requeues(const struct page *page, const json_t *dev)
+{
+	uint64_t busy = tree_u64(dev, "requeues.busy"), failed = tree_u64(dev, "requeues.failed");
+
+	if (busy || failed)
+		page_printf(page, "  requeues",
+			    "%s because the driver was busy, %s failed attempts", num_count(busy).s,
+			    num_count(failed).s);
+}
+
+static void errors(const struct page *page, const json_t *dev)
+{
+	const json_t *list = tree_at(dev, "errors");
+	json_t *e;
+	size_t i;
+
+	json_array_foreach((json_t *)list, i, e)
+	{
+		const char *name = tree_str(e, "name");
+		char *text, *where;
+
+		where = tree_at(e, "first_sector")
+				? mem_printf(", first at sector %s",
+					     num_count(tree_u64(e, "first_sector")).s)
+				: mem_strdup("");
+		text = mem_printf("%s %s requests failed with %s (%u)%s",
+				  num_count(tree_u64(e, "count")).s, tree_str(e, "class"),
+				  name ? name : "errno", (unsigned int)tree_u64(e, "errno"), where);
+		page_para(page, PAINT_BAD, i ? "" : "  errors", text);
+		free(text);
+		free(where);
+	}
+}
+
+static void quantile(FILE *out, const json_t *h, const char *key)
+{
+	double v = tree_num(h, key);
+
+	fprintf(out, " %7s", isnan(v) ? "-" : num_ns(v).s);
+}
+
+static void latency_row(FILE *out, const char *key, const json_t *h)
+{
+	static const char *const keys[] = { "min", "mean", "p50", "p90", "p99", "p999", "max" };
+
+	fprintf(out, "  %-13s %8s", key, num_count(tree_u64(h, "n")).s);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		quantile(out, h, keys[i]);
+	fputc('\n', out);
+}
+
+static void latency_head(const struct page *page, const char *of)
+{
+	page_paint(page, PAINT_HEAD);
+	fprintf(page->out, "  %-13s %8s %7s %7s %7s %7s %7s %7s %7s\n", of, "n", "min", "mean",
+		"p50", "p90", "p99", "p99.9", "max");
+	page_paint(page, PAINT_NONE);
+}
+
+static void latencies_of(const struct page *page, const json_t *dev, bool bios)
+{
+	bool headed = false;
+
+	for (int p = 0; p < PHASE_NR; p++) {
+		const char *key = phase_key((enum phase)p);
+		const json_t *h = tree_at(tree_at(dev, "latency_ns"), key);
+
+		if (!h || phase_of_bios((enum phase)p) != bios)
+			continue;
+		if (!headed)
+			latency_head(page, bios ? "of bios" : "of requests");
+		headed = true;
+		latency_row(page->out, key, h);
+	}
+}
+
+/* Only where there is more than one class: else it repeats the row above. */
+static void latencies_by_class(const struct page *page, const json_t *dev)
+{
+	const json_t *classes = tree_at(dev, "latency_by_class_ns");
+
+	if (json_object_size(classes) < 2)
+		return;
+	for (int c = CLASS_READ; c < CLASS_NR; c++) {
+		const char *key = class_name((enum io_class)c);
+		const json_t *h = tree_at(tree_at(classes, key), "d2c");
+		char *label;
+
+		if (!h)
+			continue;
+		label = mem_printf("d2c %.9s", key);
+		latency_row(page->out, label, h);
+		free(label);
+	}
+}
+
+static void seeks(const struct page *page, const json_t *dev)
+{
+	double median = tree_num(dev, "seeks.p50_sectors");
+	const char *text;
+
+	if (!tree_at(dev, "seeks"))
+		return;
+	text = isnan(median) ? "-" : num_bytes(median * SECTOR_SIZE).s;
+	page_printf(page, "  seeks", "%s sequential; distance: mean %s, median %s",
+		    share(dev, "seeks.sequential_share").s,
+		    num_bytes(tree_num(dev, "seeks.mean_sectors") * SECTOR_SIZE).s, text);
+}
+
+static void ends(const struct page *page, const json_t *dev)
+{
+	uint64_t issued = tree_u64(dev, "orphans.issue_without_complete");
+	uint64_t completed = tree_u64(dev, "orphans.complete_without_issue");
+	uint64_t open = tree_u64(dev, "in_flight_at_end"),
+		 out = tree_u64(dev, "left_out_of_latencies");
+
+	if (issued || completed || open)
+		page_printf(page, "  ends",
+			    "%s issued but never completed, %s completed but never seen issued, %s "
+			    "in flight at the end",
+			    num_count(issued).s, num_count(completed).s, num_count(open).s);
+	if (out)
+		page_printf(page, "  left out",
+			    "%s requests from the latencies: retried, ambiguous "
+			    "(%s joins) or across a loss",
+			    num_count(out).s, num_count(tree_u64(dev, "ambiguous_joins")).s);
+}
+
+void page_device(const struct page *page, const json_t *dev)
+{
+	heading(page, dev);
+	time_line(page, dev);
+	class_table(page, dev);
+	merges(page, dev);
+	flush(page, dev);
+	requeues(page, dev);
+	errors(page, dev);
+	latencies_of(page, dev, true);
+	latencies_of(page, dev, false);
+	latencies_by_class(page, dev);
+	seeks(page, dev);
+	ends(page, dev);
+}

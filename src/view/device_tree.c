@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: MIT
+/* devices[] and processes[] of the report. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "view/role.h"
+#include "view/tree.h"
+
+static bool moves_no_data(enum io_class class)
+{
+	return class == CLASS_DISCARD || class == CLASS_WRITE_ZEROES || class == CLASS_ZONE;
+}
+
+static json_t *class_counts(enum io_class class, const struct class_count *c, bool with_mean)
+{
+	json_t *obj = json_object();
+
+	tree_count(obj, "count", c->count);
+	if (class == CLASS_FLUSH)
+		return obj;
+	tree_count(obj, moves_no_data(class) ? "affected_bytes" : "bytes", c->bytes);
+	if (with_mean && c->count)
+		tree_real(obj, "mean_bytes", (double)c->bytes / (double)c->count);
+	return obj;
+}
+
+/* Reads and writes always, other classes where there are any. */
+static json_t *counts(const struct class_count *list, bool with_mean)
+{
+	json_t *obj = json_object();
+
+	for (int c = CLASS_READ; c < CLASS_NR; c++)
+		if (list[c].count || c == CLASS_READ || c == CLASS_WRITE)
+			json_object_set_new(obj, class_name((enum io_class)c),
+					    class_counts((enum io_class)c, &list[c], with_mean));
+	return obj;
+}
+
+static void set_kind(json_t *obj, const struct device_sum *dev, const json_t *meta)
+{
+	const char *kind = tree_str(meta, "kind");
+
+	if (!kind || !strcmp(kind, "unknown"))
+		kind = dev->have_requests ? "request" : "unknown";
+	tree_text(obj, "kind", kind);
+}
+
+static void set_counts(json_t *obj, const struct device_sum *dev)
+{
+	json_t *bios = counts(dev->bios, false), *merges;
+
+	tree_count(bios, "nowait_retries", dev->nowait_retries);
+	tree_count(bios, "remapped_in", dev->remapped_in);
+	json_object_set_new(obj, "bios", bios);
+	if (!dev->have_requests) {
+		tree_unknown(obj, "requests",
+			     "no request of this device was seen: it is bio-based, or request "
+			     "events were not recorded");
+		tree_unknown(obj, "merges", "merges make requests, and none was seen");
+		return;
+	}
+	json_object_set_new(obj, "requests", counts(dev->requests, true));
+	merges = json_object();
+	tree_count(merges, "back", dev->back_merges);
+	tree_count(merges, "front", dev->front_merges);
+	tree_count(merges, "requests", dev->rq_merges);
+	json_object_set_new(obj, "merges", merges);
+}
+
+static void set_flush(json_t *obj, const struct device_sum *dev)
+{
+	uint64_t commands = dev->requests[CLASS_FLUSH].count;
+	json_t *flush = json_object();
+
+	tree_count(flush, "commands", commands);
+	tree_count(flush, "parts_served", dev->flush_stages);
+	tree_count(flush, "writes_with_parts", dev->flush_writes);
+	tree_count(flush, "empty_bios", dev->empty_flush_bios);
+	json_object_set_new(obj, "flush", flush);
+	if (commands && dev->flush_stages)
+		tree_real(obj, "flush_sharing", (double)dev->flush_stages / (double)commands);
+	else
+		tree_unknown(obj, "flush_sharing", "%s",
+			     commands ? "no write that they served was seen"
+				      : "no flush command was seen");
+}
+
+static json_t *errors(const struct device_sum *dev)
+{
+	json_t *list = json_array();
+
+	for (uint64_t i = 0; i < dev->nr_errors; i++) {
+		const struct io_error *e = &dev->errors[i];
+		const char *name = strerrorname_np(e->error);
+		json_t *obj = json_object();
+
+		tree_count(obj, "errno", (uint64_t)e->error);
+		if (name)
+			tree_text(obj, "name", name);
+		else
+			tree_unknown(obj, "name", "the kernel's own number, without a name");
+		tree_text(obj, "class", class_name((enum io_class)e->class));
+		tree_count(obj, "count", e->count);
+		if (e->first_sector != SECTOR_NONE)
+			tree_count(obj, "first_sector", e->first_sector);
+		else
+			tree_unknown(obj, "first_sector", "the command has no sector");
+		json_array_append_new(list, obj);
+	}
+	return list;
+}
+
+static void set_troubles(json_t *obj, const struct device_sum *dev)
+{
+	json_t *requeues = json_object(), *orphans = json_object();
+
+	tree_count(obj, "splits", dev->splits);
+	tree_count(requeues, "busy", dev->requeues_busy);
+	tree_count(requeues, "failed", dev->requeues_failed);
+	json_object_set_new(obj, "requeues", requeues);
+	tree_count(obj, "ambiguous_joins", dev->ambiguous_joins);
+	json_object_set_new(obj, "errors", errors(dev));
+	tree_count(orphans, "issue_without_complete", dev->orphan_issues);
+	tree_count(orphans, "complete_without_issue", dev->orphan_completes);
+	tree_count(orphans, "merge_without_request", dev->orphan_merges);
+	json_object_set_new(obj, "orphans", orphans);
+	tree_count(obj, "in_flight_at_end", dev->in_flight);
+	tree_count(obj, "partial_completions", dev->partial_completions);
+	tree_count(obj, "double_completions", dev->double_completions);
+	tree_count(obj, "class_mismatches", dev->class_mismatches);
+}
+
+static void set_latency(json_t *obj, const struct device_sum *dev)
+{
+	json_t *phases = json_object(), *classes = json_object();
+
+	for (int p = 0; p < PHASE_NR; p++) {
+		const char *key = phase_key((enum phase)p);
+		json_t *h;
+
+		if (!dev->latency[p].n) {
+			tree_unknown(phases, key, "not seen here: %s", phase_what((enum phase)p));
+			continue;
+		}
+		h = tree_hist(&dev->latency[p]);
+		tree_text(h, "of", phase_of_bios((enum phase)p) ? "bios" : "requests");
+		json_object_set_new(phases, key, h);
+	}
+	json_object_set_new(obj, "latency_ns", phases);
+	for (int c = CLASS_READ; c < CLASS_NR; c++) {
+		json_t *one;
+
+		if (!dev->class_d2c[c].n && !dev->class_r_q2c[c].n)
+			continue;
+		one = json_object();
+		if (dev->class_d2c[c].n)
+			json_object_set_new(one, "d2c", tree_hist(&dev->class_d2c[c]));
+		if (dev->class_r_q2c[c].n)
+			json_object_set_new(one, "r_q2c", tree_hist(&dev->class_r_q2c[c]));
+		json_object_set_new(classes, class_name((enum io_class)c), one);
+	}
+	json_object_set_new(obj, "latency_by_class_ns", classes);
+	tree_count(obj, "left_out_of_latencies", dev->left_out);
+}
+
+static json_t *depth_levels(const struct device_sum *dev)
+{
+	json_t *list = json_array();
+
+	for (int d = 0; d < DEPTH_LEVELS; d++) {
+		json_t *level;
+
+		if (!dev->depth_time_ns[d] && !dev->depth_completions[d])
+			continue;
+		level = json_object();
+		tree_count(level, "depth", (uint64_t)d);
+		tree_count(level, "time_ns", dev->depth_time_ns[d]);
+		tree_count(level, "completions", dev->depth_completions[d]);
+		json_array_append_new(list, level);
+	}
+	return list;
+}
+
+static void set_time_line(json_t *obj, const struct device_sum *dev, uint64_t genesis_ns)
+{
+	double all = (double)(dev->busy_ns + dev->held_ns + dev->idle_ns);
+	const char *why = dev->have_requests ? "no time passed" : "no request was seen here";
+	json_t *depth, *silence;
+
+	if (all <= 0 || !dev->have_requests) {
+		tree_unknown(obj, "depth", "%s", why);
+		tree_unknown(obj, "busy_share", "%s", why);
+		tree_unknown(obj, "held_share", "%s", why);
+		tree_unknown(obj, "idle_share", "%s", why);
+		return;
+	}
+	depth = json_object();
+	tree_real(depth, "mean", dev->depth_area / all);
+	if (dev->busy_ns)
+		tree_real(depth, "mean_while_busy", dev->depth_area / (double)dev->busy_ns);
+	tree_count(depth, "max", dev->depth_max);
+	json_object_set_new(depth, "levels", depth_levels(dev));
+	json_object_set_new(obj, "depth", depth);
+	tree_real(obj, "busy_share", (double)dev->busy_ns / all);
+	tree_real(obj, "held_share", (double)dev->held_ns / all);
+	tree_real(obj, "idle_share", (double)dev->idle_ns / all);
+	silence = json_object();
+	tree_count(silence, "duration_ns", dev->longest_silence_ns);
+	tree_count(silence, "at_ns",
+		   dev->longest_silence_at_ns > genesis_ns ? dev->longest_silence_at_ns - genesis_ns
+							   : 0);
+	json_object_set_new(obj, "longest_without_completion", silence);
+}
+
+static void set_seeks(json_t *obj, const struct device_sum *dev)
+{
+	json_t *seeks;
+	uint64_t median;
+
+	if (!dev->seeks) {
+		tree_unknown(obj, "seeks", "fewer than two I/Os with a place on the device");
+		return;
+	}
+	seeks = json_object();
+	tree_count(seeks, "count", dev->seeks);
+	tree_real(seeks, "sequential_share", (double)dev->sequential / (double)dev->seeks);
+	tree_count(seeks, "mean_sectors",
+		   (uint64_t)llround(dev->seek_sum_sectors / (double)dev->seeks));
+	if (hist_quantile(&dev->seek_sectors, 0.5, &median))
+		tree_count(seeks, "p50_sectors", median);
+	else
+		tree_unknown(seeks, "p50_sectors", "needs at least 2 values");
+	json_object_set_new(obj, "seeks", seeks);
+}
+
+json_t *tree_device(const struct report *r, const struct device_sum *dev)
+{
+	const json_t *meta = device_meta(r->facts, dev->device);
+	const char *name = facts_device_name(r->facts, dev->device);
+	json_t *obj = json_object(), *parents = json_array(), *cache;
+
+	json_object_set_new(obj, "device",
+			    tree_printf("%u,%u", DEVICE_MAJOR(dev->device),
+					DEVICE_MINOR(dev->device)));
+	if (name)
+		tree_text(obj, "name", name);
+	else
+		tree_unknown(obj, "name", "no input names this device");
+	set_kind(obj, dev, meta);
+	for (int i = 0; i < dev->nr_parents; i++)
+		json_array_append_new(parents, tree_printf("%u,%u", DEVICE_MAJOR(dev->parents[i]),
+							   DEVICE_MINOR(dev->parents[i])));
+	json_object_set_new(obj, "parents", parents);
+	cache = json_object_get(meta, "write_cache");
+	if (json_is_string(cache))
+		json_object_set(obj, "write_cache", cache);
+	else
+		tree_unknown(obj, "write_cache", "not recorded with this trace");
+	tree_count(obj, "events", dev->events);
+	set_counts(obj, dev);
+	set_flush(obj, dev);
+	set_troubles(obj, dev);
+	set_latency(obj, dev);
+	set_time_line(obj, dev, r->genesis_ns);
+	set_seeks(obj, dev);
+	return obj;
+}
+
+/* Most bytes first, then most I/O, then the order of appearance. */
+static int by_work(const void *a, const void *b)
+{
+	const struct process_sum *x = *(struct process_sum *const *)a;
+	const struct process_sum *y = *(struct process_sum *const *)b;
+	uint64_t bx = x->read_bytes + x->write_bytes, by = y->read_bytes + y->write_bytes;
+	uint64_t nx = x->bios + x->flushes + x->discards, ny = y->bios + y->flushes + y->discards;
+
+	if (bx != by)
+		return bx < by ? 1 : -1;
+	if (nx != ny)
+		return nx < ny ? 1 : -1;
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+static json_t *process(const struct report *r, const struct process_sum *p)
+{
+	const char *comm = names_get(&r->facts->names, p->pid, p->last_ns);
+	json_t *obj = json_object();
+
+	tree_count(obj, "pid", p->pid);
+	if (comm)
+		tree_text(obj, "comm", comm);
+	else
+		tree_unknown(obj, "comm", "no input names this thread");
+	tree_text(obj, "role", role_of(comm));
+	tree_count(obj, "read_bytes", p->read_bytes);
+	tree_count(obj, "write_bytes", p->write_bytes);
+	tree_count(obj, "bios", p->bios);
+	tree_count(obj, "requests", p->requests);
+	tree_count(obj, "flushes", p->flushes);
+	tree_count(obj, "discards", p->discards);
+	if (p->q2c.n)
+		json_object_set_new(obj, "q2c_ns", tree_hist(&p->q2c));
+	else
+		tree_unknown(obj, "q2c_ns", "none of its I/O was seen from queue to completion");
+	return obj;
+}
+
+/* With --window there are threads that did nothing inside of it. */
+static bool has_work(const struct process_sum *p)
+{
+	return p->bios || p->requests || p->flushes || p->discards || p->read_bytes ||
+	       p->write_bytes;
+}
+
+json_t *tree_processes(const struct report *r)
+{
+	size_t nr = r->sum->nr_processes;
+	struct process_sum **order = mem_resize(NULL, nr + 1, sizeof(struct process_sum *));
+	json_t *list = json_array();
+
+	if (nr)
+		memcpy(order, r->sum->processes, nr * sizeof(struct process_sum *));
+	qsort(order, nr, sizeof(struct process_sum *), by_work);
+	for (size_t i = 0; i < nr; i++)
+		if (has_work(order[i]))
+			json_array_append_new(list, process(r, order[i]));
+	free(order);
+	return list;
+}

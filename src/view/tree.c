@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+#include "view/tree.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* Length of the UTF-8 sequence at p (rest bytes left), or 0 where it is none. */
+static size_t utf8_len(const unsigned char *p, size_t rest)
+{
+	size_t len = *p < 0x80 ? 1 : *p >= 0xf0 ? 4 : *p >= 0xe0 ? 3 : *p >= 0xc2 ? 2 : 0;
+	json_t *probe;
+
+	if (len < 2 || len > rest)
+		return len > rest ? 0 : len;
+	probe = json_stringn((const char *)p, len); /* jansson refuses what is not UTF-8 */
+	json_decref(probe);
+	return probe ? len : 0;
+}
+
+json_t *tree_string(const char *text)
+{
+	size_t len = strlen(text), at = 0;
+	char *clean = mem_zalloc(len * 4 + 1), *out = clean;
+	json_t *str;
+
+	while (at < len) {
+		const unsigned char *p = (const unsigned char *)text + at;
+		size_t n = utf8_len(p, len - at);
+		bool control = *p < 0x20 || *p == 0x7f || (n == 2 && *p == 0xc2 && p[1] < 0xa0);
+
+		if (!n || control) {
+			out += sprintf(out, "\\x%02x", *p);
+			at++;
+			continue;
+		}
+		memcpy(out, p, n);
+		out += n;
+		at += n;
+	}
+	str = json_string(clean);
+	free(clean);
+	return str;
+}
+
+static json_t *tree_vprintf(const char *fmt, va_list args)
+{
+	char *text = NULL;
+	json_t *str;
+
+	if (vasprintf(&text, fmt, args) < 0)
+		abort();
+	str = tree_string(text);
+	free(text);
+	return str;
+}
+
+json_t *tree_printf(const char *fmt, ...)
+{
+	va_list args;
+	json_t *str;
+
+	va_start(args, fmt);
+	str = tree_vprintf(fmt, args);
+	va_end(args);
+	return str;
+}
+
+void tree_text(json_t *obj, const char *key, const char *text)
+{
+	json_object_set_new(obj, key, tree_string(text));
+}
+
+void tree_count(json_t *obj, const char *key, uint64_t n)
+{
+	json_object_set_new(obj, key, json_integer((json_int_t)n));
+}
+
+void tree_real(json_t *obj, const char *key, double v)
+{
+	json_object_set_new(obj, key, json_real(v));
+}
+
+void tree_unknown(json_t *obj, const char *key, const char *fmt, ...)
+{
+	char *why = mem_printf("%s_why", key);
+	va_list args;
+
+	va_start(args, fmt);
+	json_object_set_new(obj, key, json_null());
+	json_object_set_new(obj, why, tree_vprintf(fmt, args));
+	va_end(args);
+	free(why);
+}
+
+static void set_quantile(json_t *obj, const char *key, const struct hist *hist, double q,
+			 unsigned int needs)
+{
+	uint64_t value;
+
+	if (hist_quantile(hist, q, &value))
+		tree_count(obj, key, value);
+	else
+		tree_unknown(obj, key, "needs at least %u values", needs);
+}
+
+json_t *tree_hist(const struct hist *hist)
+{
+	json_t *obj = json_object();
+
+	tree_count(obj, "n", hist->n);
+	tree_count(obj, "min", hist->min);
+	tree_count(obj, "mean", (uint64_t)llround(hist->sum / (double)hist->n));
+	set_quantile(obj, "p50", hist, 0.5, 2);
+	set_quantile(obj, "p90", hist, 0.9, 10);
+	set_quantile(obj, "p99", hist, 0.99, 100);
+	set_quantile(obj, "p999", hist, 0.999, 1000);
+	tree_count(obj, "max", hist->max);
+	return obj;
+}
+
+const json_t *tree_at(const json_t *obj, const char *path)
+{
+	while (obj && *path) {
+		size_t len = strcspn(path, ".");
+		char key[64];
+
+		if (len >= sizeof(key))
+			return NULL;
+		memcpy(key, path, len);
+		key[len] = '\0';
+		obj = json_object_get(obj, key);
+		path += len + (path[len] == '.');
+	}
+	return json_is_null(obj) ? NULL : obj;
+}
+
+const char *tree_str(const json_t *obj, const char *path)
+{
+	return json_string_value(tree_at(obj, path));
+}
+
+uint64_t tree_u64(const json_t *obj, const char *path)
+{
+	return (uint64_t)json_integer_value(tree_at(obj, path));
+}
+
+double tree_num(const json_t *obj, const char *path)
+{
+	const json_t *at = tree_at(obj, path);
+
+	return json_is_number(at) ? json_number_value(at) : (double)NAN;
+}
+
+char *device_label(const struct facts *facts, uint32_t device)
+{
+	const char *name = facts_device_name(facts, device);
+
+	if (name)
+		return mem_strdup(name);
+	return mem_printf("%u,%u", DEVICE_MAJOR(device), DEVICE_MINOR(device));
+}
+
+const json_t *device_meta(const struct facts *facts, uint32_t device)
+{
+	const json_t *list = tree_at(facts->meta, "devices");
+	char number[24];
+	size_t i;
+	json_t *entry;
+
+	snprintf(number, sizeof(number), "%u,%u", DEVICE_MAJOR(device), DEVICE_MINOR(device));
+	json_array_foreach((json_t *)list, i, entry)
+	{
+		const char *text = tree_str(entry, "device");
+
+		if (text && !strcmp(text, number))
+			return entry;
+	}
+	return NULL;
+}
+
+const json_t *command_meta(const struct facts *facts)
+{
+	const json_t *command = tree_at(facts->meta, "command");
+
+	return json_is_object(command) ? command : NULL;
+}

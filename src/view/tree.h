@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Building and reading report trees. Inside src/view only.
+ */
+#ifndef BLKLAB_VIEW_TREE_H
+#define BLKLAB_VIEW_TREE_H
+
+#include <jansson.h>
+#include <stdarg.h>
+
+#include "view/report.h"
+
+/* Text from anywhere (names of threads and files, kernel messages) as a JSON string: what is not
+ * UTF-8 and control characters become \xNN, so that JSON is valid and a terminal is safe. */
+json_t *tree_string(const char *text);
+json_t *tree_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+void tree_text(json_t *obj, const char *key, const char *text);
+void tree_count(json_t *obj, const char *key, uint64_t n);
+void tree_real(json_t *obj, const char *key, double v);
+/* obj[key] = null, obj[key + "_why"] = the reason. */
+void tree_unknown(json_t *obj, const char *key, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* {"n","min","mean","p50","p90","p99","p999","max"}; the caller knows that n > 0. */
+json_t *tree_hist(const struct hist *hist);
+
+/* Reading; missing and null are NULL, 0 or NAN. `path` is keys joined with dots. */
+const json_t *tree_at(const json_t *obj, const char *path);
+const char *tree_str(const json_t *obj, const char *path); /* NULL where unknown */
+uint64_t tree_u64(const json_t *obj, const char *path);
+double tree_num(const json_t *obj, const char *path);
+
+/* "vda", or "253,0" where no input names it; owned by the caller. */
+char *device_label(const struct facts *facts, uint32_t device);
+/* meta.json's entry of that device, or NULL. */
+const json_t *device_meta(const struct facts *facts, uint32_t device);
+/* meta.json's "command", or NULL. */
+const json_t *command_meta(const struct facts *facts);
+
+/* The branches that have a file of their own. */
+json_t *tree_losses(const struct report *r);
+json_t *tree_device(const struct report *r, const struct device_sum *dev);
+json_t *tree_processes(const struct report *r);
+json_t *tree_verdict(const struct report *r);
+json_t *tree_findings(const struct report *r);
+
+/* Events that some counter says were dropped. */
+uint64_t report_dropped(const struct report *r);
+
+/* The text side: one branch each. */
+struct page {
+	FILE *out;
+	const struct report_look *look;
+};
+
+enum paint { PAINT_NONE, PAINT_HEAD, PAINT_GOOD, PAINT_BAD, PAINT_WARN };
+
+void page_paint(const struct page *page, enum paint paint); /* PAINT_NONE ends it */
+/* A paragraph wrapped at 80 columns: `label` in the first 11 columns, the rest indented below. */
+void page_para(const struct page *page, enum paint paint, const char *label, const char *text);
+void page_printf(const struct page *page, const char *label, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void page_device(const struct page *page, const json_t *dev);
+
+#endif

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: MIT
+/* The report: numbers for people, the tree and the page, from a summary made by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "view/num.h"
+#include "view/role.h"
+#include "view/tree.h"
+
+#define MS 1000000ull
+
+static void numbers(void **state)
+{
+	assert_string_equal(num_count(0).s, "0");
+	assert_string_equal(num_count(999).s, "999");
+	assert_string_equal(num_count(1000).s, "1,000");
+	assert_string_equal(num_count(16568).s, "16,568");
+	assert_string_equal(num_count(UINT64_MAX).s, "18,446,744,073,709,551,615");
+	assert_string_equal(num_ns(0).s, "0 ns");
+	assert_string_equal(num_ns(850).s, "850 ns");
+	assert_string_equal(num_ns(1000).s, "1.00 us");
+	assert_string_equal(num_ns(9996).s, "10.0 us");
+	assert_string_equal(num_ns(12345).s, "12.3 us");
+	assert_string_equal(num_ns(99960).s, "100 us");
+	assert_string_equal(num_ns(999400).s, "999 us");
+	assert_string_equal(num_ns(999600).s, "1.00 ms");
+	assert_string_equal(num_ns(1.5e9).s, "1.50 s");
+	assert_string_equal(num_ns(5e12).s, "5000 s");
+	assert_string_equal(num_bytes(0).s, "0 B");
+	assert_string_equal(num_bytes(1023).s, "1023 B");
+	assert_string_equal(num_bytes(1024).s, "1.00 KiB");
+	assert_string_equal(num_bytes(1.14 * 1024 * 1024).s, "1.14 MiB");
+	assert_string_equal(num_bytes(1024.0 * 1024 * 1024 * 1024).s, "1.00 TiB");
+	assert_string_equal(num_share(0).s, "0.0 %");
+	assert_string_equal(num_share(0.0001).s, "<0.1 %");
+	assert_string_equal(num_share(0.813).s, "81.3 %");
+	assert_string_equal(num_share(1).s, "100 %");
+	assert_string_equal(num_real(0.125).s, "0.12");
+	assert_string_equal(num_real(1234.4).s, "1,234");
+}
+
+/* No scaled number is wider than a column of the latency table. */
+static void number_widths(void **state)
+{
+	for (double v = 1; v < 9.9e12; v *= 1.003)
+		assert_true(strlen(num_ns(v).s) <= 7 || v >= 1e13);
+	for (double v = 1; v < 1e17; v *= 1.003)
+		assert_true(strlen(num_bytes(v).s) <= 8);
+}
+
+static void roles(void **state)
+{
+	static const char *const expect[][2] = {
+		{ "dd", "app" },
+		{ "kworker/u4:1", "worker" },
+		{ "kworker/u8:2-flush-253:0", "writeback" },
+		{ "kworker/u8:2+flush-7:0", "writeback" },
+		{ "kworker/0:1H-kblockd", "worker" },
+		{ "flush-8:0", "writeback" },
+		{ "jbd2/vda1-8", "journal" },
+		{ "xfsaild/dm-0", "journal" },
+		{ "dmcrypt_write/2", "crypt" },
+		{ "md0_raid5", "raid" },
+		{ "mdadm", "app" },
+		{ "loop0", "loop" },
+		{ "loopback-test", "app" },
+		{ "swapper/0", "kernel" },
+		{ "iou-wrk-77", "app" },
+		{ "", "unknown" },
+	};
+
+	for (size_t i = 0; i < sizeof(expect) / sizeof(expect[0]); i++)
+		assert_string_equal(role_of(expect[i][0]), expect[i][1]);
+	assert_string_equal(role_of(NULL), "unknown");
+}
+
+static void strings_are_safe(void **state)
+{
+	json_t *s = tree_string("a\033[2J\xff\xc3\xa9\n\xc2\x9b");
+
+	assert_string_equal(json_string_value(s), "a\\x1b[2J\\xff\xc3\xa9\\x0a\\xc2\\x9b");
+	json_decref(s);
+	s = tree_string("\xe2\x82"); /* cut in the middle of a character */
+	assert_string_equal(json_string_value(s), "\\xe2\\x82");
+	json_decref(s);
+}
+
+/* A machine of one disk that is saturated by dd through a worker. */
+struct fixture {
+	struct summary sum;
+	struct facts facts;
+	struct source_stats stats;
+	struct wait_sum wait;
+	struct verdict verdict;
+	struct report report;
+};
+
+static void fill_device(struct device_sum *dev)
+{
+	dev->device = DEVICE(253, 0);
+	dev->parents[0] = DEVICE(253, 1);
+	dev->nr_parents = 1;
+	dev->events = 4321;
+	dev->have_requests = true;
+	dev->bios[CLASS_READ] = (struct class_count){ 10, 40960 };
+	dev->bios[CLASS_WRITE] = (struct class_count){ 2000, 8192000 };
+	dev->bios[CLASS_FLUSH].count = 5;
+	dev->getrqs = 1015;
+	dev->back_merges = 1000;
+	dev->requests[CLASS_READ] = (struct class_count){ 10, 40960 };
+	dev->requests[CLASS_WRITE] = (struct class_count){ 1000, 8192000 };
+	dev->requests[CLASS_FLUSH].count = 7;
+	dev->flush_stages = 14;
+	dev->completed_bytes[CLASS_WRITE] = 8192000;
+	for (int i = 0; i < 1000; i++) {
+		hist_add(&dev->latency[PHASE_D2C], 100000u + (unsigned int)i * 1000u);
+		hist_add(&dev->latency[PHASE_BIO_Q2C], 2 * MS);
+		hist_add(&dev->class_d2c[CLASS_WRITE], MS);
+	}
+	hist_add(&dev->class_d2c[CLASS_READ], MS);
+	dev->busy_ns = 800 * MS;
+	dev->held_ns = 50 * MS;
+	dev->idle_ns = 150 * MS;
+	dev->depth_area = 3.2e9;
+	dev->depth_max = 32;
+	dev->wait_ns[WAIT_DEVICE] = 800 * MS;
+	dev->seeks = 1000;
+	dev->sequential = 250;
+	dev->seek_sum_sectors = 2048e3;
+	hist_add(&dev->seek_sectors, 8);
+	hist_add(&dev->seek_sectors, 8);
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct process_sum *p = calloc(1, sizeof(*p));
+
+	facts_init(&f->facts);
+	facts_input(&f->facts, "trace", "blktrace");
+	f->facts.inputs[0].events = 4321;
+	facts_device(&f->facts, DEVICE(253, 0), "vda");
+	names_add(&f->facts.names, 120, 5, "dd", 2);
+	f->facts.dropped_told = true;
+	f->sum.devices = calloc(1, sizeof(struct device_sum));
+	f->sum.nr_devices = 1;
+	fill_device(&f->sum.devices[0]);
+	f->sum.processes = calloc(1, sizeof(struct process_sum *));
+	f->sum.processes[0] = p;
+	f->sum.nr_processes = 1;
+	*p = (struct process_sum){ .pid = 120, .last_ns = 9, .bios = 2000, .write_bytes = 8192000 };
+	f->sum.first_ns = 1000 * MS;
+	f->sum.last_ns = 2000 * MS;
+	f->sum.events = 4321;
+	f->wait = (struct wait_sum){ .from_ns = 1000 * MS, .to_ns = 2000 * MS, .bios = 2010 };
+	f->verdict = (struct verdict){
+		.bound = BOUND_DEVICE,
+		.mode = MODE_SATURATED,
+		.have_shares = true,
+		.share = { [WAIT_DEVICE] = 0.8, [WAIT_HELD] = 0.05, [WAIT_SUBMITTER] = 0.15 },
+	};
+	f->report = (struct report){
+		.sum = &f->sum,
+		.facts = &f->facts,
+		.stats = &f->stats,
+		.wait = &f->wait,
+		.verdict = &f->verdict,
+		.genesis_ns = 1000 * MS,
+	};
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	summary_release(&f->sum);
+	facts_release(&f->facts);
+	free(f);
+	return 0;
+}
+
+static char *page_of(const struct report *r, bool colour)
+{
+	struct report_look look = { .colour = colour, .top = 10 };
+	json_t *tree = report_tree(r);
+	size_t len;
+	char *text;
+	FILE *out = open_memstream(&text, &len);
+
+	report_text(tree, out, &look);
+	fclose(out);
+	json_decref(tree);
+	return text;
+}
+
+static void assert_says(const char *page, const char *words)
+{
+	if (!strstr(page, words))
+		fail_msg("\"%s\" is not in:\n%s", words, page);
+}
+
+static void tree_shape(void **state)
+{
+	static const char *const keys[] = {
+		"schema_version", "tool",     "inputs",    "losses", "span_ns",
+		"start_wall_ns",  "devices",  "processes", "files",  "syncs",
+		"verdict",        "findings", "metrics",   "notes",  "summary_blocks",
+	};
+	struct fixture *f = *state;
+	json_t *tree = report_tree(&f->report);
+	const json_t *dev = json_array_get(json_object_get(tree, "devices"), 0);
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		assert_non_null(json_object_get(tree, keys[i]));
+	assert_int_equal(tree_u64(tree, "schema_version"), 1);
+	assert_int_equal(tree_u64(tree, "span_ns"), 1000 * MS);
+	assert_string_equal(tree_str(dev, "device"), "253,0");
+	assert_string_equal(tree_str(dev, "kind"), "request");
+	assert_int_equal(tree_u64(dev, "bios.write.count"), 2000);
+	assert_int_equal(tree_u64(dev, "requests.write.count"), 1000);
+	assert_true(tree_num(dev, "requests.write.mean_bytes") == 8192);
+	assert_true(tree_num(dev, "flush_sharing") == 2);
+	assert_true(tree_num(dev, "busy_share") == 0.8);
+	assert_true(tree_num(dev, "depth.mean") == 3.2);
+	assert_true(tree_num(dev, "depth.mean_while_busy") == 4);
+	assert_int_equal(tree_u64(dev, "latency_ns.d2c.n"), 1000);
+	assert_int_equal(tree_u64(dev, "seeks.mean_sectors"), 2048);
+	assert_string_equal(tree_str(tree, "verdict.bound"), "device");
+	assert_true(tree_num(tree, "verdict.shares.device") == 0.8);
+	assert_int_equal(json_array_size(tree_at(tree, "losses.hints")), 0);
+	json_decref(tree);
+}
+
+/* Walks a tree: every null has its reason, every reason a null. */
+static void check_whys(const json_t *node)
+{
+	const char *key;
+	json_t *value;
+	size_t i;
+
+	json_array_foreach((json_t *)node, i, value) check_whys(value);
+	json_object_foreach((json_t *)node, key, value)
+	{
+		char why[80];
+		size_t len = strlen(key);
+
+		snprintf(why, sizeof(why), "%s_why", key);
+		if (json_is_null(value) && !json_is_string(json_object_get(node, why)))
+			fail_msg("%s is null without %s", key, why);
+		if (len > 4 && !strcmp(key + len - 4, "_why")) {
+			snprintf(why, sizeof(why), "%.*s", (int)(len - 4), key);
+			if (!json_is_null(json_object_get(node, why)))
+				fail_msg("%s without a null %s", key, why);
+		}
+		check_whys(value);
+	}
+}
+
+static void unknown_has_a_reason(void **state)
+{
+	struct fixture *f = *state;
+	json_t *tree;
+
+	f->facts.dropped_told = false;
+	facts_dropped_unknown(&f->facts, "a v7 trace carries no drop count");
+	f->sum.devices[0].have_requests = false;
+	f->verdict =
+		(struct verdict){ .bound = BOUND_UNKNOWN, .why_unknown = "because of nothing" };
+	tree = report_tree(&f->report);
+	check_whys(tree);
+	assert_null(tree_at(tree, "losses.lost_events"));
+	assert_string_equal(tree_str(tree, "losses.lost_events_why"),
+			    "a v7 trace carries no drop count");
+	assert_string_equal(tree_str(tree, "verdict.sentence"),
+			    "Cannot be told from this trace, because of nothing.");
+	json_decref(tree);
+	f->report.wait = NULL;
+	f->report.verdict = NULL;
+	tree = report_tree(&f->report);
+	check_whys(tree);
+	json_decref(tree);
+}
+
+static void page_says_it(void **state)
+{
+	struct fixture *f = *state;
+	char *page = page_of(&f->report, false);
+
+	assert_true(!strncmp(page, "losses:    none: 0 events were dropped", 38));
+	assert_says(page,
+		    "VERDICT    The device: of the 1.00 s between the first and last I/O, the");
+	assert_says(page, "vda is saturated");
+	assert_says(page, "at the device   80.0 %  ################################........");
+	assert_says(page, "DEVICE vda (253,0), request-based, 4,321 events");
+	assert_says(page, "  write            2,000   7.81 MiB   4.00 KiB");
+	assert_says(page, "1,000   7.81 MiB   8.00 KiB");
+	assert_says(page, "25.0 % sequential; distance: mean 1.00 MiB");
+	assert_says(page, "120 dd               app");
+	assert_null(strstr(page, "FINDINGS"));
+	assert_null(strchr(page, '\033'));
+	free(page);
+	page = page_of(&f->report, true);
+	assert_non_null(strchr(page, '\033'));
+	free(page);
+}
+
+static void page_is_80_wide(void **state)
+{
+	struct fixture *f = *state;
+	char *page, *line;
+
+	f->stats.damaged_bytes = 48;
+	f->stats.damages = 1;
+	f->facts.dropped = 6550;
+	f->sum.devices[0].orphan_completes = 3;
+	f->sum.devices[0].requeues_failed = 1;
+	f->sum.devices[0].in_flight = 2;
+	page = page_of(&f->report, false);
+	for (line = strtok(page, "\n"); line; line = strtok(NULL, "\n"))
+		if (strlen(line) > 80)
+			fail_msg("wider than 80: \"%s\"", line);
+	free(page);
+}
+
+static void losses_come_first(void **state)
+{
+	struct fixture *f = *state;
+	char *page;
+
+	assert_false(report_has_losses(&f->report));
+	f->facts.dropped = 6550;
+	assert_true(report_has_losses(&f->report));
+	page = page_of(&f->report, false);
+	assert_true(!strncmp(page, "losses:    6,550 events were dropped", 36));
+	assert_says(page, "estimates");
+	assert_says(page, "[lost-events]");
+	free(page);
+}
+
+static void two_close_shares(void **state)
+{
+	struct fixture *f = *state;
+	char *page;
+
+	f->verdict.second = BOUND_SUBMITTER;
+	f->verdict.mode = MODE_LATENCY;
+	f->verdict.mode_depth = 1.2;
+	f->verdict.share[WAIT_DEVICE] = 0.5;
+	f->verdict.share[WAIT_SUBMITTER] = 0.45;
+	page = page_of(&f->report, false);
+	assert_says(page, "Too close to choose: the device; and the submitter");
+	assert_says(page, "50.0 %");
+	assert_says(page, "45.0 %");
+	free(page);
+}
+
+static void broken_conservation_is_a_hint(void **state)
+{
+	struct fixture *f = *state;
+	json_t *tree;
+
+	f->sum.devices[0].getrqs = 500;
+	tree = report_tree(&f->report);
+	assert_int_equal(json_array_size(tree_at(tree, "losses.hints")), 1);
+	assert_false(report_has_losses(&f->report));
+	json_decref(tree);
+}
+
+static void command_and_workers(void **state)
+{
+	struct fixture *f = *state;
+	char *page;
+
+	f->facts.meta =
+		json_pack("{s:{s:[s,s], s:i, s:I, s:I, s:I, s:I, s:I}, s:[{s:s, s:s, s:I}],"
+			  " s:{s:{s:I}}, s:{s:{s:I}}}",
+			  "command", "argv", "/bin/dd", "of=x", "exit_status", 0, "start_ns",
+			  (json_int_t)(1000 * MS), "end_ns", (json_int_t)(2000 * MS), "wall_ns",
+			  (json_int_t)(1000 * MS), "user_ns", (json_int_t)MS, "system_ns",
+			  (json_int_t)(90 * MS), "threads", "comm", "kworker/u4:1", "work",
+			  "writeback", "cpu_ns", (json_int_t)(300 * MS), "before", "meminfo",
+			  "Dirty_bytes", (json_int_t)0, "after", "meminfo", "Dirty_bytes",
+			  (json_int_t)(64 << 20));
+	assert_non_null(f->facts.meta);
+	page = page_of(&f->report, false);
+	assert_says(page, "command:   /bin/dd of=x");
+	assert_says(page, "the 1.00 s that dd ran");
+	assert_says(page, "kworkers for writeback 300 ms");
+	assert_says(page, "[page-cache]");
+	free(page);
+}
+
+int main(void)
+{
+#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers),
+		cmocka_unit_test(number_widths),
+		cmocka_unit_test(roles),
+		cmocka_unit_test(strings_are_safe),
+		CASE(tree_shape),
+		CASE(unknown_has_a_reason),
+		CASE(page_says_it),
+		CASE(page_is_80_wide),
+		CASE(losses_come_first),
+		CASE(two_close_shares),
+		CASE(broken_conservation_is_a_hint),
+		CASE(command_and_workers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
