@@ -217,10 +217,10 @@ class Biosnoop(Tool):
         return text.count("\n"), lost
 
 
-def measure(tool, device, seed, seconds):
+def measure(tool, device, seed, rate_seconds, seconds):
     """One condition of one block."""
     tool.start()
-    rate = fio(device, seed, seconds, ["--iodepth=8", f"--rate_iops={RATE // 2},{RATE // 2}"])
+    rate = fio(device, seed, rate_seconds, ["--iodepth=8", f"--rate_iops={RATE // 2},{RATE // 2}"])
     tool.stop()
     tool.start()
     full = fio(device, seed, seconds, ["--iodepth=32", "--numjobs=2"])
@@ -229,16 +229,16 @@ def measure(tool, device, seed, seconds):
             "events/s": None if events is None else events / seconds, "lost": lost, "events": events}
 
 
-def table(tools, runs, blocks, seconds, notes):
+def table(tools, runs, args, notes):
     base = {key: [run[key] for run in runs["none"]] for key in runs["none"][0]}
 
     def column(name, key):
         return [run[key] for run in runs[name]]
 
-    out = [f"4 KiB random reads and writes (half each) by fio on a loop device with direct I/O, {blocks} blocks of all "
-           f"conditions in random order, {seconds} s a run. Cost = difference to \"nothing\" in the same block: "
+    out = [f"4 KiB random reads and writes (half each) by fio on a loop device with direct I/O, {args.blocks} blocks of all "
+           f"conditions in random order. Cost = difference to \"nothing\" in the same block: "
            "Hodges-Lehmann centre with its exact 95 % signed-rank interval. (a), (b): at "
-           f"{RATE:,} I/Os per second; (c): at saturation (2 jobs, depth 32). `perf` and biosnoop see every "
+           f"{RATE:,} I/Os per second for {args.rate_seconds} s; (c): at saturation (2 jobs, depth 32) for {args.seconds} s. `perf` and biosnoop see every "
            "device of the machine, also the disk below the loop device; `blklab record` the loop device.", "",
            "| condition | (a) CPU ns/I/O, whole machine | (b) read p50, us | read p99, us | write p50, us | write p99, us "
            "| (c) I/Os per second |", "|---|---|---|---|---|---|---|"]
@@ -314,7 +314,8 @@ def bench(args, folder, device):
             for tool in order:
                 print(f"\rrecord: block {turn}/{args.blocks}: {tool.name:10}", end="", file=sys.stderr, flush=True)
                 # Same accesses for all conditions of a block, others in the next.
-                run = measure(tool, device, args.seed + turn, args.seconds if turn else 1)
+                run = measure(tool, device, args.seed + turn, args.rate_seconds if turn else 1,
+                              args.seconds if turn else 1)
                 if turn:  # the first block is a rehearsal
                     runs[tool.name].append(run)
     finally:
@@ -324,7 +325,7 @@ def bench(args, folder, device):
     if args.raw:
         with open(args.raw, "w", encoding="utf-8") as file:
             json.dump(runs, file, indent=1)
-    return table(tools, runs, args.blocks, args.seconds, notes)
+    return table(tools, runs, args, notes)
 
 
 def main():
@@ -334,6 +335,7 @@ def main():
     parser.add_argument("--raw", help="all measured values as JSON")
     parser.add_argument("--blocks", type=int, default=12)
     parser.add_argument("--seconds", type=int, default=4)
+    parser.add_argument("--rate-seconds", type=int, default=6)
     parser.add_argument("--mib", type=int, default=512)
     parser.add_argument("--seed", type=int, default=20240229)
     args = parser.parse_args()

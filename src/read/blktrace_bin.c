@@ -353,6 +353,21 @@ static bool take_record(struct bin *b, struct header *h, const uint8_t *pdu, str
 	return true;
 }
 
+/* A record whose payload does not end at another record either has a damaged pdu_len, or the next one is
+ * damaged. It is the former where a record hides in what it calls its payload; returns its distance,
+ * else 0. */
+static size_t hidden_record(const struct bin *b, const struct header *h)
+{
+	size_t first = b->at + h->size, end = first + h->pdu_len;
+
+	if (end + 4 > b->len || header_size(b->buf + end, b->swap))
+		return 0;
+	for (size_t at = first; at < end; at++)
+		if (plausible(b, at, b->swap))
+			return at - b->at;
+	return 0;
+}
+
 static bool all_zero(const uint8_t *p, size_t n)
 {
 	return n == 0 || (p[0] == 0 && memcmp(p, p + 1, n - 1) == 0);
@@ -379,8 +394,16 @@ static int next_record(struct bin *b, struct header *h, struct error *err)
 		size = header_size(b->buf + b->at, b->swap);
 		if (size && left >= size) {
 			decode_header(h, b->buf + b->at, size, b->swap);
-			if ((b->cpu < 0 || h->cpu == (uint32_t)b->cpu) && left >= size + h->pdu_len)
-				return 1;
+			if ((b->cpu < 0 || h->cpu == (uint32_t)b->cpu) &&
+			    left >= size + h->pdu_len) {
+				size_t skip = hidden_record(b, h);
+
+				if (!skip)
+					return 1;
+				damage(b, skip);
+				b->at += skip;
+				continue;
+			}
 			if (b->at_end && (b->cpu < 0 || h->cpu == (uint32_t)b->cpu)) {
 				damage(b, left); /* cut inside the payload */
 				b->at = b->len;
@@ -525,7 +548,7 @@ static int look(struct input *in, struct facts *facts, size_t *index, struct err
 static int bin_open(struct input *in, struct facts *facts, struct sources *sources,
 		    struct error *err)
 {
-	size_t index;
+	size_t index = 0;
 
 	if (look(in, facts, &index, err) < 0)
 		return -1;

@@ -40,6 +40,8 @@ static const struct {
 	{ "block/blk_zone_append_update_request_bio", DECODE_EVENT, ACT_ZONE_APPEND },
 	{ "sched/sched_process_fork", DECODE_FORK, 0 },
 	{ "sched/sched_process_exec", DECODE_EXEC, 0 },
+	{ "task/task_newtask", DECODE_TASK, 0 },
+	{ "task/task_rename", DECODE_RENAME, 0 },
 };
 
 /* Names of one meaning that kernels spell differently stand beside each other. */
@@ -65,6 +67,8 @@ static const struct {
 	{ "parent_pid", FIELD_PARENT_PID, false },
 	{ "child_pid", FIELD_CHILD_PID, false },
 	{ "child_comm", FIELD_CHILD_COMM, true },
+	{ "pid", FIELD_TASK_PID, false },
+	{ "newcomm", FIELD_NEW_COMM, true },
 	{ "filename", FIELD_FILENAME, true },
 };
 

@@ -37,6 +37,8 @@ struct page_source {
 	struct facts *facts; /* borrowed */
 	uint64_t last_ns;    /* of the event before; cpu.start_ns at first */
 	uint64_t missed;     /* events that page headers counted */
+	size_t nr_uncounted; /* losses whose number no page header tells */
+	size_t uncounted;    /* index of the last of them in facts->losses */
 	uint64_t unknown;    /* records whose format is not stored */
 	uint32_t unknown_id; /* the first of them */
 	bool ended;
@@ -58,6 +60,10 @@ static void take_loss(struct page_source *s, uint64_t to_ns)
 	uint64_t beyond;
 
 	facts_loss(s->facts, &loss);
+	if (!loss.count_known) {
+		s->nr_uncounted++;
+		s->uncounted = s->facts->nr_losses - 1;
+	}
 	s->missed += missed->events;
 	s->self.stats.lost += missed->events;
 	/* The ring's statistics count the same events: only what is beyond them is new. */
@@ -67,6 +73,20 @@ static void take_loss(struct page_source *s, uint64_t to_ns)
 	*missed = (struct page_missed){ 0 };
 }
 
+/* A full page has no room for the number. Where that happened once, it is what the ring's statistics
+ * count beyond the others. */
+static void count_the_rest(struct page_source *s)
+{
+	struct loss *loss;
+
+	if (s->nr_uncounted != 1 || s->cpu.ring_lost <= s->missed)
+		return;
+	loss = &s->facts->losses[s->uncounted];
+	loss->events += s->cpu.ring_lost - s->missed;
+	loss->count_known = true;
+	s->self.stats.lost += s->cpu.ring_lost - s->missed;
+}
+
 static void take_end(struct page_source *s)
 {
 	if (s->ended)
@@ -74,6 +94,7 @@ static void take_end(struct page_source *s)
 	s->ended = true;
 	if (s->walk.missed.any)
 		take_loss(s, s->walk.time_ns);
+	count_the_rest(s);
 	if (s->unknown)
 		facts_note(s->facts,
 			   "CPU %u: %llu events whose format is not stored were ignored (the first "
@@ -155,6 +176,23 @@ static void take_fork(struct page_source *s, const struct decoder *d, const stru
 	comm = text(s, d, FIELD_CHILD_COMM, r, &len);
 	if (len)
 		names_add(&s->facts->names, child, r->time_ns, comm, len);
+}
+
+/* A new thread, or a thread with a new name. */
+static void take_task(struct page_source *s, const struct decoder *d, const struct page_record *r,
+		      enum field name)
+{
+	uint32_t pid = (uint32_t)number(s, d, FIELD_TASK_PID, r->data);
+	const char *comm;
+	size_t len;
+
+	if (!has(d, FIELD_TASK_PID))
+		return;
+	if (d->kind == DECODE_TASK && has(d, FIELD_PID))
+		names_fork(&s->facts->names, (uint32_t)number(s, d, FIELD_PID, r->data), pid);
+	comm = text(s, d, name, r, &len);
+	if (len)
+		names_add(&s->facts->names, pid, r->time_ns, comm, len);
 }
 
 /* The event does not carry the new name; the kernel makes it from the file's. */
@@ -294,6 +332,12 @@ static int take_record(struct page_source *s, const struct page_record *r, struc
 		return 0;
 	case DECODE_EXEC:
 		take_exec(s, d, r);
+		return 0;
+	case DECODE_TASK:
+		take_task(s, d, r, FIELD_COMM);
+		return 0;
+	case DECODE_RENAME:
+		take_task(s, d, r, FIELD_NEW_COMM);
 		return 0;
 	default:
 		return 0;

@@ -13,7 +13,7 @@
 
 #define META            "meta.json"
 #define META_MAX        (16u << 20)
-#define CMDLINES_MAX    (8u << 20)
+#define PID_FILE_MAX    (8u << 20)
 #define PROBE_BYTES     4096
 #define LONG_NAME       96
 #define PAGE_SIZE_USUAL 4096
@@ -137,30 +137,54 @@ static void take_meta(struct facts *facts, struct input *in, const json_t *meta)
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-/* The kernel's table as it was at the end: what a pid was called last. */
-static int read_cmdlines(struct facts *facts, struct input *in, uint64_t end_ns, struct error *err)
+/* Calls take for every "NUMBER REST" line of a file that need not be there. */
+static int each_pid(struct facts *facts, struct input *in, const char *name, uint64_t time_ns,
+		    void (*take)(struct facts *, uint32_t pid, const char *rest, uint64_t time_ns),
+		    struct error *err)
 {
-	struct blob *blob = input_blob(in, "saved_cmdlines");
+	struct blob *blob = input_blob(in, name);
 	char *text, *line, *next;
 
 	if (!blob)
 		return 0;
-	text = blob_text(blob, CMDLINES_MAX, NULL, err);
+	text = blob_text(blob, PID_FILE_MAX, NULL, err);
 	blob_close(blob);
 	if (!text)
 		return -1;
 	for (line = text; line && *line; line = next) {
-		char *name;
-		unsigned long pid = strtoul(line, &name, 10);
+		char *rest;
+		unsigned long pid = strtoul(line, &rest, 10);
 
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = 0;
-		if (name != line && *name == ' ' && pid <= UINT32_MAX)
-			names_add(&facts->names, (uint32_t)pid, end_ns, name + 1, strlen(name + 1));
+		if (rest != line && *rest == ' ' && pid <= UINT32_MAX)
+			take(facts, (uint32_t)pid, rest + 1, time_ns);
 	}
 	free(text);
 	return 0;
+}
+
+/* The kernel's table as it was at the end: what a pid was called last. */
+static void take_cmdline(struct facts *facts, uint32_t pid, const char *name, uint64_t time_ns)
+{
+	names_add(&facts->names, pid, time_ns, name, strlen(name));
+}
+
+/* A thread is a child of its process, for the question who descends from whom. */
+static void take_tgid(struct facts *facts, uint32_t pid, const char *tgid, uint64_t time_ns)
+{
+	unsigned long leader = strtoul(tgid, NULL, 10);
+
+	if (leader && leader != pid && leader <= UINT32_MAX)
+		names_fork(&facts->names, (uint32_t)leader, pid);
+}
+
+static int read_names(struct facts *facts, struct input *in, uint64_t end_ns, struct error *err)
+{
+	if (each_pid(facts, in, "saved_tgids", 0, take_tgid, err))
+		return -1;
+	return each_pid(facts, in, "saved_cmdlines", end_ns, take_cmdline, err);
 }
 
 /* ---- losses --------------------------------------------------------------------------------- */
@@ -266,7 +290,7 @@ static int dir_open(struct input *in, struct facts *facts, struct sources *sourc
 	r = add_cpus(in, facts, sources, meta, err);
 	if (!r) {
 		take_meta(facts, in, meta);
-		r = read_cmdlines(facts, in, get_u64(meta, "end_ns", UINT64_MAX), err);
+		r = read_names(facts, in, get_u64(meta, "end_ns", UINT64_MAX), err);
 	}
 	/* With several directories the first one's facts stand for all. */
 	if (!r && !facts->meta)

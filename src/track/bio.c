@@ -7,23 +7,34 @@
 
 #define RETRY_NS UINT64_C(1000000000) /* a NOWAIT retry comes within this [7] */
 
-struct bio *bio_find(struct tracker *t, const struct device *d, uint64_t sector, uint8_t class,
-		     uint32_t bytes)
+struct bio *bio_find(struct tracker *t, const struct device *d, const struct event *ev)
 {
-	struct hnode *node = hash_find(&t->waiting, start_key(d, sector));
-	struct bio *first = NULL;
+	struct hnode *node = hash_find(&t->waiting, start_key(d, ev->sector));
+	struct bio *best = NULL;
+	int most = 0;
 
 	for (; node; node = hash_next(node)) {
 		struct bio *bio = container_of(node, struct bio, by_start);
+		int fits;
 
-		if (bio->dev != d->index || bio->sector != sector || bio->class != class)
+		if (bio->dev != d->index || bio->sector != ev->sector || bio->class != ev->class)
 			continue;
-		if (!bytes || bio->bytes == bytes)
+		fits = 1 + (bio->bytes == ev->bytes) * (1 + (bio->io.pid == ev->pid));
+		if (fits == 3)
 			return bio;
-		if (!first)
-			first = bio;
+		if (fits > most) {
+			best = bio;
+			most = fits;
+		}
 	}
-	return first;
+	return best;
+}
+
+struct bio *bio_find_at(struct tracker *t, const struct device *d, uint64_t sector, uint8_t class)
+{
+	struct event at = { .sector = sector, .class = class };
+
+	return bio_find(t, d, &at);
 }
 
 static void start_waiting(struct tracker *t, struct device *d, struct bio *bio)
@@ -34,8 +45,9 @@ static void start_waiting(struct tracker *t, struct device *d, struct bio *bio)
 
 void bio_stop_waiting(struct tracker *t, struct bio *bio)
 {
+	if (bio->waiting)
+		hash_del(&t->waiting, &bio->by_start);
 	bio->waiting = false;
-	hash_del(&t->waiting, &bio->by_start);
 }
 
 static struct bio *bio_new(struct tracker *t, struct device *d, const struct event *ev)
@@ -87,18 +99,19 @@ static void add_parent(struct device_sum *sum, uint32_t from)
 
 /* The I/O of a bio of a recorded upper device goes on below: cut the mapped part off as a piece of
  * its own, since that is what will complete, and let the waiter look at the level below. */
-static void map_down(struct tracker *t, const struct event *ev)
+static bool map_down(struct tracker *t, const struct event *ev)
 {
 	struct device *upper = device_known(t, ev->aux_device);
+	struct event from = { .sector = ev->aux_sector, .bytes = ev->bytes, .class = ev->class };
 	struct bio *bio;
 
 	if (!upper || upper->number == ev->device)
-		return;
-	bio = bio_find(t, upper, ev->aux_sector, ev->class, ev->bytes);
+		return false;
+	bio = bio_find(t, upper, &from);
 	if (!bio && ev->class == CLASS_WRITE) /* flags get lost on the way down [6] */
-		bio = bio_find(t, upper, ev->aux_sector, CLASS_FLUSH, 0);
+		bio = bio_find_at(t, upper, ev->aux_sector, CLASS_FLUSH);
 	if (!bio)
-		return;
+		return false;
 	if (ev->bytes && ev->bytes < bio->bytes) {
 		struct event cut = { .sector = bio->sector,
 				     .class = bio->class,
@@ -109,6 +122,7 @@ static void map_down(struct tracker *t, const struct event *ev)
 	device_sum(t, upper)->mapped = true;
 	bio->origin->mapped = true;
 	list_del(&bio->origin->open);
+	return true;
 }
 
 void bio_remap(struct tracker *t, struct device *d, const struct event *ev)
@@ -125,23 +139,26 @@ void bio_remap(struct tracker *t, struct device *d, const struct event *ev)
 			     .device = ev->device,
 			     .used = true };
 	add_parent(device_sum(t, d), ev->aux_device);
-	map_down(t, ev);
+	r->below = map_down(t, ev);
 }
 
-static uint64_t remap_take(struct tracker *t, const struct event *ev)
+/* The time of the remap that led to this Q, or TIME_NONE; *below: from a device of this trace. */
+static uint64_t remap_take(struct tracker *t, const struct event *ev, bool *below)
 {
 	struct remap *r = remap_slot(t, ev);
 
 	if (!r->used || r->device != ev->device || r->sector != ev->sector)
 		return TIME_NONE;
 	r->used = false;
+	*below = r->below;
 	return r->time_ns;
 }
 
 struct bio *bio_remapped_in(struct tracker *t, struct device *d, const struct event *ev)
 {
 	struct event queue = *ev;
-	uint64_t since_ns = remap_take(t, ev);
+	bool below = false;
+	uint64_t since_ns = remap_take(t, ev, &below);
 	struct bio *bio;
 
 	if (since_ns == TIME_NONE)
@@ -156,14 +173,19 @@ struct bio *bio_remapped_in(struct tracker *t, struct device *d, const struct ev
 
 /* ---- Q ---- */
 
-static void count_queue(struct tracker *t, struct device_sum *sum, struct process_sum *process,
-			const struct event *ev)
+/* A process is charged at the topmost level only [12]. */
+static void count_queue(struct tracker *t, struct device_sum *sum, const struct event *ev,
+			bool below)
 {
+	struct process_sum *process = &process_get(t, ev->pid)->sum;
+
 	process->last_ns = ev->time_ns;
 	if (!t->counting)
 		return;
 	sum->bios[ev->class].count++;
 	sum->bios[ev->class].bytes += ev->bytes;
+	if (below)
+		return;
 	process->bios++;
 	if (ev->class == CLASS_READ)
 		process->read_bytes += ev->bytes;
@@ -195,10 +217,39 @@ static struct bio *take_retry(struct tracker *t, struct device *d, const struct 
 	return NULL;
 }
 
+void bio_age_out(struct tracker *t, struct bio *bio)
+{
+	struct device *d = t->devices[bio->dev];
+
+	list_del(&bio->open);
+	if (bio->aged_out)
+		return;
+	bio->aged_out = true;
+	t->loss_hint = true;
+	device_sum(t, d)->aged_out++;
+	d->nr_aged++;
+	timeline_open(t, d, -1);
+}
+
+/* A thread submits one bio after the other, so one that waits at the same place with the same length
+ * when the thread queues this has lost its G. It must not be taken for the new one. */
+static void forget_same(struct tracker *t, struct device *d, const struct event *ev)
+{
+	struct bio *bio = bio_find(t, d, ev);
+
+	if (!bio || bio->bytes != ev->bytes || bio->io.pid != ev->pid || bio->origin != bio ||
+	    bio->split || bio->mapped || !device_sum(t, d)->have_requests)
+		return;
+	bio_age_out(t, bio);
+	bio_stop_waiting(t, bio);
+}
+
 void bio_queue(struct tracker *t, struct device *d, const struct event *ev)
 {
 	struct device_sum *sum = device_sum(t, d);
 	struct bio *bio = take_retry(t, d, ev);
+	uint64_t remap_ns;
+	bool below = false;
 
 	if (t->sum->first_queue_ns == TIME_NONE) {
 		t->sum->first_queue_ns = ev->time_ns;
@@ -209,11 +260,13 @@ void bio_queue(struct tracker *t, struct device *d, const struct event *ev)
 		start_waiting(t, d, bio);
 		return;
 	}
-	count_queue(t, sum, &process_get(t, ev->pid)->sum, ev);
+	remap_ns = remap_take(t, ev, &below);
+	count_queue(t, sum, ev, below);
 	if (!ev->bytes && ev->class != CLASS_FLUSH)
 		return; /* moves nothing (a zone command): nothing below would ever end it */
+	forget_same(t, d, ev);
 	bio = bio_new(t, d, ev);
-	bio->io.remap_ns = remap_take(t, ev);
+	bio->io.remap_ns = remap_ns;
 	if (bio->class == CLASS_FLUSH && bio->bytes == 0) {
 		if (t->counting)
 			sum->empty_flush_bios++;
@@ -228,7 +281,7 @@ void bio_queue(struct tracker *t, struct device *d, const struct event *ev)
 
 void bio_split(struct tracker *t, struct device *d, const struct event *ev)
 {
-	struct bio *rest = bio_find(t, d, ev->sector, ev->class, 0), *front;
+	struct bio *rest = bio_find_at(t, d, ev->sector, ev->class), *front;
 	uint64_t sectors;
 
 	if (!rest || ev->aux_sector <= ev->sector)
@@ -256,7 +309,7 @@ static void hand_out(struct tracker *t, struct bio *bio)
 	struct device_sum *sum = &t->sum->devices[bio->dev];
 	const struct io_bio *io = &bio->io;
 
-	if (t->counting) {
+	if (t->counting && !io->left_out) {
 		add_phase(sum, PHASE_A2Q, io->remap_ns, io->queue_ns);
 		add_phase(sum, PHASE_Q2G, io->queue_ns, io->get_ns);
 		add_phase(sum, PHASE_Q2M, io->queue_ns, io->merge_ns);
@@ -272,7 +325,10 @@ static void bio_end(struct tracker *t, struct bio *bio)
 	bio->io.complete_ns = t->now_ns;
 	hand_out(t, bio);
 	list_del(&bio->open);
-	timeline_open(t, t->devices[bio->dev], -1);
+	if (bio->aged_out)
+		t->devices[bio->dev]->nr_aged--;
+	else
+		timeline_open(t, t->devices[bio->dev], -1);
 	slab_put(&t->bios, bio);
 }
 
@@ -332,7 +388,7 @@ static bool end_flush_bio(struct tracker *t, struct device *d)
 void bio_complete(struct tracker *t, struct device *d, const struct event *ev)
 {
 	struct device_sum *sum = device_sum(t, d);
-	struct bio *bio = bio_find(t, d, ev->sector, ev->class, ev->bytes);
+	struct bio *bio = bio_find(t, d, ev);
 	uint32_t bytes = ev->bytes;
 
 	if (bytes == 0 && !sum->have_requests && end_flush_bio(t, d))
@@ -350,7 +406,7 @@ void bio_complete(struct tracker *t, struct device *d, const struct event *ev)
 					     .aux_sector = ev->sector };
 
 			bio_split(t, d, &cut);
-			bio = bio_find(t, d, ev->sector, ev->class, 0);
+			bio = bio_find_at(t, d, ev->sector, ev->class);
 		}
 	}
 	if (!bio || !bytes) {

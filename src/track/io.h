@@ -26,6 +26,7 @@ struct io_bio {
 	uint16_t dev; /* index into tracker's devices */
 	uint8_t class;
 	int16_t error;
+	bool left_out;  /* ambiguous or across a loss: no latency [2, 13] */
 	uint32_t flags; /* EV_* at Q */
 };
 

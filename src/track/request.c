@@ -190,7 +190,7 @@ static void take_waiting(struct tracker *t, struct device *d, struct rq *rq)
 	uint64_t sector = rq->sector;
 	struct bio *bio;
 
-	while (sector < rq->end && (bio = bio_find(t, d, sector, rq->io.class, 0)) != NULL) {
+	while (sector < rq->end && (bio = bio_find_at(t, d, sector, rq->io.class)) != NULL) {
 		if (bio->bytes > (rq->end - sector) * SECTOR_SIZE)
 			break;
 		sector += bio->bytes / SECTOR_SIZE;
@@ -227,18 +227,15 @@ void rq_get(struct tracker *t, struct device *d, const struct event *ev)
 			flush_bio_get(d, ev);
 		return;
 	}
-	bio = bio_find(t, d, ev->sector, ev->class, ev->bytes);
+	bio = bio_find(t, d, ev);
 	if (!bio)
 		bio = bio_remapped_in(t, d, ev);
 	else if (bio->origin->io.get_ns == TIME_NONE)
 		bio->origin->io.get_ns = ev->time_ns;
 	rq = bio ? rq_new(t, d, ev) : rq_alone(t, d, ev);
 	rq->io.get_ns = ev->time_ns;
-	if (bio) {
-		if (!bio->waiting) /* remapped in */
-			bio->rq = rq;
+	if (bio)
 		append_bio(t, rq, bio);
-	}
 	set_start(t, d, rq, rq->sector);
 	set_end(t, d, rq, rq->end);
 	if (ev->flags & (EV_PREFLUSH | EV_FUA))
@@ -250,7 +247,7 @@ void rq_merge_bio(struct tracker *t, struct device *d, const struct event *ev)
 	struct device_sum *sum = device_sum(t, d);
 	uint64_t end = ev->sector + ev->bytes / SECTOR_SIZE;
 	bool back = ev->action == ACT_BACKMERGE;
-	struct bio *bio = bio_find(t, d, ev->sector, ev->class, ev->bytes);
+	struct bio *bio = bio_find(t, d, ev);
 	struct rq *rq;
 	int equals;
 
@@ -363,12 +360,13 @@ static void attempt_over(struct tracker *t, struct device *d, struct rq *rq)
 	timeline_issued(t, d, -1);
 }
 
-static void count_seek(struct device *d, struct device_sum *sum, const struct rq *rq)
+static void count_seek(const struct tracker *t, struct device *d, struct device_sum *sum,
+		       const struct rq *rq)
 {
 	uint64_t away =
 		rq->sector > d->last_end ? rq->sector - d->last_end : d->last_end - rq->sector;
 
-	if (d->have_last_end) {
+	if (d->have_last_end && t->counting) {
 		sum->seeks++;
 		sum->sequential += away == 0;
 		sum->seek_sum_sectors += (double)away;
@@ -484,7 +482,7 @@ void rq_issue(struct tracker *t, struct device *d, const struct event *ev)
 			sum->requests[ev->class].count++;
 			sum->requests[ev->class].bytes += ev->bytes;
 		}
-		count_seek(d, sum, rq);
+		count_seek(t, d, sum, rq);
 	}
 	flush_data_issued(t, d, rq, ev->flags);
 	rq_attempt(t, d, rq);
@@ -569,7 +567,6 @@ void rq_done(struct tracker *t, struct device *d, struct rq *rq, int error)
 	struct io *io = &rq->io;
 
 	attempt_over(t, d, rq);
-	bios_done(t, rq, UINT64_MAX, error);
 	if (error)
 		io->error = (int16_t)error;
 	if (io->complete_ns == TIME_NONE)
@@ -577,6 +574,10 @@ void rq_done(struct tracker *t, struct device *d, struct rq *rq, int error)
 	io->end_ns = t->now_ns;
 	if (!io->crosses_loss)
 		io->crosses_loss = crosses_loss(t, io);
+	if (io->crosses_loss || io->ambiguous)
+		for (struct bio *bio = rq->first; bio; bio = bio->next)
+			bio->origin->io.left_out = true;
+	bios_done(t, rq, UINT64_MAX, error);
 	if (t->counting) {
 		count_latencies(device_sum(t, d), io);
 		if (io->nr_bios)

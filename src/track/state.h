@@ -60,9 +60,10 @@ struct bio {
 	uint16_t dev;
 	uint8_t class;
 	bool waiting;
-	bool split;   /* of an origin: it has pieces */
-	bool mapped;  /* of an origin: its I/O is on the devices below [9] */
-	bool covered; /* a flush bio that a flush command serves */
+	bool split;    /* of an origin: it has pieces */
+	bool mapped;   /* of an origin: its I/O is on the devices below [9] */
+	bool aged_out; /* no longer waited for, nor in nr_open: its end must have been lost */
+	bool covered;  /* a flush bio that a flush command serves */
 };
 
 /* A process; sum comes first, so the summary's owner frees the whole. */
@@ -102,6 +103,7 @@ struct device {
 	uint32_t number;
 	uint16_t index;                     /* into summary.devices */
 	uint32_t nr_issued;                 /* open attempts: the depth */
+	uint32_t nr_aged;                   /* bios aged out and not ended since */
 	uint32_t nr_open;                   /* bios and requests that have not ended */
 	uint64_t changed_ns;                /* up to when the time line is accounted */
 	uint64_t busy_ns, held_ns, idle_ns; /* up to changed_ns; folded at each C */
@@ -120,6 +122,7 @@ struct remap {
 	uint64_t sector, time_ns, seen_ns;
 	uint32_t device;
 	bool used;
+	bool below; /* from a device of this trace */
 };
 #define REMAP_SLOTS 64 /* an A's Q comes next on its CPU */
 
@@ -166,13 +169,15 @@ void timeline_finish(struct tracker *t);
 void wait_advance(struct tracker *t); /* accounts up to now_ns; before the event changes anything */
 
 /* bio.c */
-struct bio *bio_find(struct tracker *t, const struct device *d, uint64_t sector, uint8_t class,
-		     uint32_t bytes); /* a waiting one; 0 bytes = any length */
+void bio_age_out(struct tracker *t, struct bio *bio);
+/* A waiting bio: of ev's length and thread if there is one, else of its length, else the first. */
+struct bio *bio_find(struct tracker *t, const struct device *d, const struct event *ev);
+struct bio *bio_find_at(struct tracker *t, const struct device *d, uint64_t sector, uint8_t class);
 void bio_queue(struct tracker *t, struct device *d, const struct event *ev);
 void bio_remap(struct tracker *t, struct device *d, const struct event *ev);
 void bio_split(struct tracker *t, struct device *d, const struct event *ev);
 void bio_complete(struct tracker *t, struct device *d, const struct event *ev);
-void bio_stop_waiting(struct tracker *t, struct bio *bio);
+void bio_stop_waiting(struct tracker *t, struct bio *bio); /* also where it does not */
 /* A bio that begins with an A and no Q (in-place remaps [9]), or NULL. */
 struct bio *bio_remapped_in(struct tracker *t, struct device *d, const struct event *ev);
 /* `bytes` of the piece have completed; frees the piece, and the origin with its last. */

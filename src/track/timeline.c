@@ -97,9 +97,7 @@ static void drop_stale(struct tracker *t)
 
 		if (!stale(t, bio))
 			return;
-		t->loss_hint = true;
-		t->sum->devices[bio->dev].aged_out++;
-		list_del(&bio->open);
+		bio_age_out(t, bio);
 	}
 }
 
@@ -198,6 +196,13 @@ void timeline_finish(struct tracker *t)
 			t->now_ns = wait->to_ns;
 		wait_advance(t);
 		fold_all(t);
+	}
+	for (size_t i = 0; i < t->nr_devices && wait->to_ns != TIME_NONE; i++) {
+		struct device_sum *d = &t->sum->devices[i];
+
+		/* It came after the last C: idle all the time. */
+		if (!d->busy_ns && !d->held_ns && !d->idle_ns)
+			d->idle_ns = elapsed(wait->from_ns, wait->to_ns);
 	}
 	if (wait->from_ns == TIME_NONE || wait->to_ns == TIME_NONE || wait->to_ns < wait->from_ns)
 		wait->from_ns = wait->to_ns = 0;

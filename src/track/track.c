@@ -103,7 +103,7 @@ static void track_finish(struct sink *self)
 
 	timeline_finish(t);
 	for (size_t i = 0; i < t->nr_devices; i++)
-		sum->devices[i].in_flight = t->devices[i]->nr_open;
+		sum->devices[i].in_flight = t->devices[i]->nr_open + t->devices[i]->nr_aged;
 	sum->plugs = sum->actions[ACT_PLUG];
 	sum->unplugs = sum->actions[ACT_UNPLUG] + sum->actions[ACT_UNPLUG_TIMER];
 	sum->messages = sum->actions[ACT_MESSAGE];

@@ -22,6 +22,9 @@ static const char *const names[] = {
 	"formats/sched/sched_process_fork",
 	"formats/sched/sched_process_exec",
 	"formats/block/block_unplug",
+	"formats/task/task_newtask",
+	"formats/task/task_rename",
+	"saved_tgids",
 };
 
 static void build(struct input *in, const uint8_t *data, size_t size)

@@ -45,7 +45,7 @@ done
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/blklab-pages.XXXXXX") || skip "no scratch directory"
 trace=$work/trace
-mkdir -p "$trace/formats/block" "$work/mnt"
+mkdir -p "$trace/formats" "$work/mnt"
 truncate -s 256M "$work/disk" || skip "no room for a scratch file"
 loop=$(losetup --direct-io=on --show -f "$work/disk" 2>/dev/null) ||
 	loop=$(losetup --show -f "$work/disk") || { loop=; skip "no loop device to be had"; }
@@ -59,12 +59,17 @@ echo mono >"$instance/trace_clock"
 echo 32768 >"$instance/buffer_size_kb"
 IFS=: read -r major minor < <(cat "/sys/block/${loop#/dev/}/dev")
 device=$((major << 20 | minor))
-for event in bio_queue getrq bio_backmerge bio_frontmerge rq_insert rq_issue rq_complete rq_requeue rq_merge \
-	split bio_remap rq_remap bio_complete rq_error plug unplug; do
-	dir=$instance/events/block/block_$event
+for event in block/block_{bio_queue,getrq,bio_backmerge,bio_frontmerge,rq_insert,rq_issue,rq_complete} \
+	block/block_{rq_requeue,rq_merge,split,bio_remap,rq_remap,bio_complete,rq_error,plug,unplug} \
+	sched/sched_process_{fork,exec} task/task_{newtask,rename}; do
+	dir=$instance/events/$event
 	[ -d "$dir" ] || continue
-	case $event in plug | unplug) ;; *) echo "dev == $device" >"$dir/filter" ;; esac
-	cat "$dir/format" >"$trace/formats/block/block_$event"
+	case $event in
+	*plug | sched/* | task/*) ;;
+	*) echo "dev == $device" >"$dir/filter" ;;
+	esac
+	mkdir -p "$trace/formats/${event%/*}"
+	cat "$dir/format" >"$trace/formats/$event"
 	echo 1 >"$dir/enable"
 done
 cat "$instance/events/header_page" >"$trace/formats/header_page"

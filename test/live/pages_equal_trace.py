@@ -63,6 +63,10 @@ TEXT = {
     "block_unplug": lambda f: "[%s] %d" % (f["comm"], f["nr_rq"]),
     "sched_process_fork": lambda f: "comm=%s pid=%d child_comm=%s child_pid=%d" % (
         f["parent_comm"], f["parent_pid"], f["child_comm"], f["child_pid"]),
+    "task_newtask": lambda f: "pid=%d comm=%s clone_flags=%x oom_score_adj=%d" % (
+        f["pid"], f["comm"], f["clone_flags"], f["oom_score_adj"]),
+    "task_rename": lambda f: "pid=%d oldcomm=%s newcomm=%s oom_score_adj=%d" % (
+        f["pid"], f["oldcomm"], f["newcomm"], f["oom_score_adj"]),
     "sched_process_exec": lambda f: "filename=%s pid=%d old_pid=%d" % (f["filename"], f["pid"], f["old_pid"]),
 }
 

@@ -32,10 +32,11 @@ meta small/trace "sum(r['bytes_written'] for r in m['ring']) > 10 << 20 and all(
 for file in facts/end.json kmsg saved_cmdlines; do [ -e small/trace/$file ] || fail "no $file"; done
 expect 3 "$BLKLAB" report small/trace
 [[ $out == *VERDICT* ]] || fail "the report of what is there: $out"
+first=$(head -n 1 <<<"$out")
 rm -rf small/trace
 
 dd if=/dev/zero of=small/filler bs=1M count=16 status=none 2>/dev/null || true
 expect 1 "$BLKLAB" record -d "$loop" -o small/trace --no-report -- true
 says "No space left on device"
 [ ! -e small/trace ] || fail "a directory was left behind"
-echo "kept and reported $(grep -o '[0-9,]\+ events' <<<"$out" | head -n 1) of a disk that filled up"
+echo "kept and reported what there was: $first"

@@ -15,7 +15,7 @@ living=$pid
 start_record -d "$loop" -o killed
 victim=$pid
 kill -KILL "$victim"
-wait "$victim" || true
+wait "$victim" 2>/dev/null || true
 [ -d "$tracing/instances/blklab-$victim" ] || fail "no leftover to test with"
 instances+=("blklab-$victim")
 meta killed "m['complete'] is False and m['backend'] == 'tracefs'"
@@ -39,7 +39,7 @@ python3 -c 'import json, sys; d = json.load(sys.stdin); assert d["can_record"] a
 start_record -d "$loop" -o killed2
 victim=$pid
 kill -KILL "$victim"
-wait "$victim" || true
+wait "$victim" 2>/dev/null || true
 instances+=("blklab-$victim")
 [ -d "$tracing/instances/blklab-$victim" ] || fail "no leftover to test with"
 expect 0 "$BLKLAB" record -d "$loop" -o after --no-report -- true

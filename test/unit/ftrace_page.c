@@ -357,6 +357,10 @@ static void losses(void **state)
 	facts_release(&r.facts);
 	read_pages(&r, &m, 4 * PAGE, 500);
 	assert_int_equal(r.facts.dropped, 500);
+	/* one loss is not counted, so the rest is its number */
+	assert_true(r.facts.losses[2].count_known);
+	assert_int_equal(r.facts.losses[2].events, 500 - 11);
+	assert_int_equal(r.stats.lost, 500);
 	facts_release(&r.facts);
 }
 

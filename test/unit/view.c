@@ -192,12 +192,14 @@ static char *page_of(const struct report *r, bool colour)
 	struct report_look look = { .colour = colour, .top = 10 };
 	json_t *tree = report_tree(r);
 	size_t len;
-	char *text;
+	char *text = NULL;
 	FILE *out = open_memstream(&text, &len);
 
 	report_text(tree, out, &look);
 	fclose(out);
 	json_decref(tree);
+	if (!text)
+		abort();
 	return text;
 }
 

@@ -1,0 +1,576 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The tracker against histories whose truth is known, written as blkparse would print them:
+ * "TIME ACTION RWBS SECTOR + SECTORS ...", times in us. What is tested is named by the section of
+ * doc/model.md.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cm.h"
+#include "track/track.h"
+
+#define DISK  DEVICE(8, 0)
+#define UPPER DEVICE(9, 0)
+#define MAX   64
+
+struct run {
+	struct facts facts;
+	struct summary sum;
+	struct io ios[MAX];
+	struct io_bio bios[MAX];
+	int nr_ios, nr_bios;
+};
+
+static void take_io(void *arg, const struct io *io)
+{
+	struct run *run = arg;
+
+	assert_true(run->nr_ios < MAX);
+	run->ios[run->nr_ios++] = *io;
+}
+
+static void take_bio(void *arg, const struct io_bio *bio)
+{
+	struct run *run = arg;
+
+	assert_true(run->nr_bios < MAX);
+	run->bios[run->nr_bios++] = *bio;
+}
+
+static uint8_t action_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum action action;
+	} map[] = {
+		{ "Q", ACT_QUEUE },      { "G", ACT_GETRQ },     { "M", ACT_BACKMERGE },
+		{ "F", ACT_FRONTMERGE }, { "I", ACT_INSERT },    { "D", ACT_ISSUE },
+		{ "C", ACT_COMPLETE },   { "R", ACT_REQUEUE },   { "X", ACT_SPLIT },
+		{ "A", ACT_REMAP },      { "RM", ACT_RQ_MERGE }, { "BC", ACT_BIO_COMPLETE },
+	};
+
+	for (size_t i = 0; i < sizeof(map) / sizeof(*map); i++)
+		if (!strcmp(map[i].name, name))
+			return (uint8_t)map[i].action;
+	fail_msg("no action %s", name);
+	return 0;
+}
+
+/* One line: TIME ACTION RWBS SECTOR + N [/ NEW_SECTOR | < UPPER_SECTOR | [ERROR | p PID] [on UPPER] */
+static struct event parse(const char *line)
+{
+	struct event ev = { .device = DISK, .pid = 100 };
+	char action[8], rwbs[16], more[64] = "";
+	unsigned long long us, sector, n;
+	const char *at;
+
+	if (sscanf(line, "%llu %7s %15s %llu + %llu %63[^\n]", &us, action, rwbs, &sector, &n,
+		   more) < 5)
+		fail_msg("bad line: %s", line);
+	ev.time_ns = us * 1000;
+	ev.action = action_of(action);
+	ev.sector = sector;
+	ev.bytes = (uint32_t)n * SECTOR_SIZE;
+	event_set_rwbs(&ev, rwbs, strlen(rwbs), (uint32_t)n);
+	if ((at = strchr(more, '/')))
+		ev.aux_sector = strtoull(at + 1, NULL, 10);
+	if ((at = strchr(more, '<'))) {
+		ev.aux_device = UPPER;
+		ev.aux_sector = strtoull(at + 1, NULL, 10);
+	}
+	if ((at = strchr(more, '[')))
+		ev.error = (int16_t)-atoi(at + 1);
+	if ((at = strchr(more, 'p')) && !strstr(more, "upper"))
+		ev.pid = (uint32_t)atoi(at + 1);
+	if (strstr(more, "upper"))
+		ev.device = UPPER;
+	return ev;
+}
+
+static void play_with(struct run *run, struct track_options options, const char *text)
+{
+	struct tracker *t;
+	struct sink *sink;
+	char *copy = strdup(text), *save = NULL;
+
+	options.out = (struct track_sink){ .bio = take_bio, .request = take_io, .arg = run };
+	t = tracker_new(&options, &run->facts, &run->sum);
+	sink = tracker_sink(t);
+	for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		struct event ev = parse(line);
+
+		sink->ops->events(sink, &ev, 1);
+	}
+	sink->ops->finish(sink);
+	tracker_free(t);
+	free(copy);
+}
+
+static void play(struct run *run, const char *text)
+{
+	struct track_options all = { .from_ns = TIME_NONE, .to_ns = TIME_NONE };
+
+	*run = (struct run){ 0 };
+	facts_init(&run->facts);
+	play_with(run, all, text);
+}
+
+static void done(struct run *run)
+{
+	summary_release(&run->sum);
+	facts_release(&run->facts);
+}
+
+static struct device_sum *dev(struct run *run)
+{
+	for (size_t i = 0; i < run->sum.nr_devices; i++)
+		if (run->sum.devices[i].device == DISK)
+			return &run->sum.devices[i];
+	fail_msg("the disk is not in the summary");
+	return NULL;
+}
+
+static void one_write(void **state)
+{
+	struct run r;
+
+	(void)state;
+	play(&r, "10 Q WS 100 + 8\n11 G WS 100 + 8\n12 I WS 100 + 8\n15 D WS 100 + 8\n40 C WS 100 "
+		 "+ 8\n");
+	assert_int_equal(r.nr_ios, 1);
+	assert_int_equal(r.nr_bios, 1);
+	assert_int_equal(r.ios[0].queue_ns, 10000);
+	assert_int_equal(r.ios[0].get_ns, 11000);
+	assert_int_equal(r.ios[0].insert_ns, 12000);
+	assert_int_equal(r.ios[0].issue_ns, 15000);
+	assert_int_equal(r.ios[0].end_ns, 40000);
+	assert_int_equal(r.ios[0].bytes, 4096);
+	assert_int_equal(dev(&r)->bios[CLASS_WRITE].count, 1);
+	assert_int_equal(dev(&r)->requests[CLASS_WRITE].count, 1);
+	assert_int_equal(dev(&r)->completed_bytes[CLASS_WRITE], 4096);
+	assert_int_equal(dev(&r)->in_flight, 0);
+	/* 30 us: 5 held, 25 at the device */
+	assert_int_equal(r.sum.wait.place_ns[WAIT_HELD], 5000);
+	assert_int_equal(r.sum.wait.place_ns[WAIT_DEVICE], 25000);
+	assert_int_equal(dev(&r)->busy_ns, 25000);
+	assert_int_equal(dev(&r)->held_ns, 5000);
+	done(&r);
+}
+
+/* 3: three bios make one request, at both ends; it completes in two parts. */
+static void merges_and_parts(void **state)
+{
+	struct run r;
+
+	(void)state;
+	play(&r, "10 Q W 100 + 8\n11 G W 100 + 8\n12 Q W 108 + 8\n13 M W 108 + 8\n14 Q W 92 + 8\n"
+		 "15 F W 92 + 8\n20 D W 92 + 24\n30 C W 92 + 12\n40 C W 104 + 12\n");
+	assert_int_equal(r.nr_ios, 1);
+	assert_int_equal(r.ios[0].nr_bios, 3);
+	assert_int_equal(r.ios[0].sector, 92);
+	assert_int_equal(r.ios[0].bytes, 24 * 512);
+	assert_int_equal(r.ios[0].merge_ns, 15000);
+	assert_int_equal(r.nr_bios, 3);
+	assert_int_equal(r.bios[0].sector, 92); /* whole in the first part */
+	assert_int_equal(r.bios[0].complete_ns, 30000);
+	assert_int_equal(r.bios[1].sector, 100); /* straddles: ends with the second */
+	assert_int_equal(r.bios[1].complete_ns, 40000);
+	assert_int_equal(dev(&r)->back_merges, 1);
+	assert_int_equal(dev(&r)->front_merges, 1);
+	assert_int_equal(dev(&r)->partial_completions, 1);
+	assert_int_equal(dev(&r)->completed_bytes[CLASS_WRITE], 24 * 512);
+	done(&r);
+}
+
+/* 3: a bio of 24 sectors is split into requests of 8 and 16; it ends with the last of them, whichever
+ * that is. */
+static void split(void **state)
+{
+	struct run r;
+
+	(void)state;
+	play(&r, "10 Q W 0 + 24\n11 X W 0 + 8 / 8\n12 G W 0 + 8\n13 G W 8 + 16\n14 D W 0 + 8\n"
+		 "15 D W 8 + 16\n20 C W 8 + 16\n30 C W 0 + 8\n");
+	assert_int_equal(r.nr_ios, 2);
+	assert_int_equal(r.nr_bios, 1);
+	assert_int_equal(r.bios[0].complete_ns, 30000);
+	assert_int_equal(r.bios[0].bytes, 24 * 512);
+	assert_int_equal(r.ios[1].queue_ns, 10000);
+	assert_int_equal(dev(&r)->splits, 1);
+	assert_int_equal(dev(&r)->depth_max, 2);
+	assert_int_equal(dev(&r)->in_flight, 0);
+	assert_int_equal(r.sum.wait.place_ns[WAIT_DEVICE], 16000);
+	done(&r);
+}
+
+/* 3: a request is absorbed by the one that ends where it starts. */
+static void request_merge(void **state)
+{
+	struct run r;
+
+	(void)state;
+	play(&r, "10 Q W 108 + 8\n11 G W 108 + 8\n12 Q W 100 + 8\n13 G W 100 + 8\n"
+		 "14 RM W 108 + 8\n20 D W 100 + 16\n30 C W 100 + 16\n");
+	assert_int_equal(r.nr_ios, 1);
+	assert_int_equal(r.ios[0].nr_bios, 2);
+	assert_int_equal(r.ios[0].queue_ns, 10000);
+	assert_int_equal(dev(&r)->requests[CLASS_WRITE].count, 1);
+	assert_int_equal(dev(&r)->requests[CLASS_WRITE].bytes, 16 * 512);
+	assert_int_equal(dev(&r)->rq_merges, 1);
+	assert_int_equal(dev(&r)->in_flight, 0);
+	done(&r);
+}
+
+/* 4: one request, three attempts: one that found no room, one that failed after 32 s. */
+static void attempts(void **state)
+{
+	struct run r;
+
+	(void)state;
+	play(&r, "0 Q R 8 + 8\n1 G R 8 + 8\n10 D R 8 + 8\n15 R R 8 + 8\n20 D R 8 + 8\n"
+		 "32000020 R R 8 + 8\n32000050 D R 8 + 8\n32000150 C R 8 + 8\n");
+	assert_int_equal(r.nr_ios, 1);
+	assert_int_equal(r.ios[0].attempts, 3);
+	assert_int_equal(r.ios[0].issue_ns, 10000);
+	assert_int_equal(r.ios[0].attempt_lost_ns, 5000 + 32000000000);
+	assert_int_equal(r.ios[0].requeue_wait_ns, 5000 + 30000);
+	assert_int_equal(r.ios[0].last_issue_ns, 32000050000);
+	assert_int_equal(dev(&r)->requeues_busy, 1);
+	assert_int_equal(dev(&r)->requeues_failed, 1);
+	assert_int_equal(dev(&r)->requests[CLASS_READ].count, 1);
+	assert_int_equal(dev(&r)->left_out, 1);
+	assert_int_equal(dev(&r)->latency[PHASE_D2C].n, 0);
+	done(&r);
+}
+
+/* 6: PREFLUSH and emulated FUA: one write; two flush commands; its end is the zero-length C. */
+static void flush_sequence(void **state)
+{
+	struct run r;
+
+	(void)state;
+	play(&r, "0 Q FWFSM 100 + 8\n1 G FWFSM 100 + 8\n10 D FN 0 + 0\n50 C FN 0 + 0\n"
+		 "60 D WSM 100 + 8\n70 C WSM 100 + 8\n80 D FN 0 + 0\n110 C FN 0 + 0\n111 C WSM 100 "
+		 "+ 0\n");
+	assert_int_equal(dev(&r)->bios[CLASS_WRITE].count, 1);
+	assert_int_equal(dev(&r)->requests[CLASS_WRITE].count, 1);
+	assert_int_equal(dev(&r)->requests[CLASS_FLUSH].count, 2);
+	assert_int_equal(dev(&r)->flush_writes, 1);
+	assert_int_equal(dev(&r)->flush_stages, 2);
+	assert_int_equal(dev(&r)->zero_ends, 1);
+	assert_int_equal(dev(&r)->in_flight, 0);
+	assert_int_equal(r.nr_bios, 1);
+	assert_int_equal(r.bios[0].complete_ns, 111000);
+	assert_int_equal(r.nr_ios, 3);
+	assert_int_equal(r.ios[2].class, CLASS_WRITE);
+	assert_int_equal(r.ios[2].preflush_ns, 40000);
+	assert_int_equal(r.ios[2].postflush_ns, 30000);
+	assert_int_equal(r.ios[2].complete_ns, 70000);
+	assert_int_equal(r.ios[2].end_ns, 111000);
+	assert_int_equal(r.sum.wait.place_ns[WAIT_DEVICE], 80000); /* both flushes and the data */
+	done(&r);
+}
+
+/* 6: a driver that does FUA itself gets it (D with F): its write has no second end. */
+static void native_fua(void **state)
+{
+	struct run r;
+
+	(void)state;
+	play(&r, "0 Q WFS 100 + 8\n1 G WFS 100 + 8\n2 D WFS 100 + 8\n9 C WFS 100 + 8\n");
+	assert_int_equal(r.nr_ios, 1);
+	assert_int_equal(r.nr_bios, 1);
+	assert_int_equal(r.ios[0].end_ns, 9000);
+	assert_int_equal(dev(&r)->flush_writes, 0);
+	assert_int_equal(dev(&r)->in_flight, 0);
+	done(&r);
+}
+
+/* 6: two flush bios share one command; a third, which came later, has the next. */
+static void shared_flush(void **state)
+{
+	struct run r;
+
+	(void)state;
+	play(&r, "0 Q FWS 0 + 0\n1 G FWS 0 + 0\n2 Q FWS 0 + 0 p7\n3 G FWS 0 + 0 p7\n5 D FN 0 + 0\n"
+		 "6 Q FWS 0 + 0 p8\n7 G FWS 0 + 0 p8\n20 C FN 0 + 0\n21 C WS 0 + 0\n22 C WS 0 + 0\n"
+		 "30 D FN 0 + 0\n40 C FN 0 + 0\n41 C WS 0 + 0\n");
+	assert_int_equal(dev(&r)->bios[CLASS_FLUSH].count, 3);
+	assert_int_equal(dev(&r)->requests[CLASS_FLUSH].count, 2);
+	assert_int_equal(dev(&r)->flush_stages, 3);
+	assert_int_equal(dev(&r)->zero_ends, 3);
+	assert_int_equal(r.nr_bios, 3);
+	assert_int_equal(r.bios[1].complete_ns, 22000);
+	assert_int_equal(r.bios[2].complete_ns, 41000);
+	assert_int_equal(dev(&r)->in_flight, 0);
+	done(&r);
+}
+
+/* 2: never across classes: a read's C does not end a write that was never seen to complete. */
+static void never_across_classes(void **state)
+{
+	struct run r;
+
+	(void)state;
+	play(&r, "0 D W 100 + 8\n90 C R 100 + 8\n");
+	assert_int_equal(r.nr_ios, 0);
+	assert_int_equal(dev(&r)->orphan_completes, 1);
+	assert_int_equal(dev(&r)->class_mismatches, 1);
+	assert_int_equal(dev(&r)->in_flight, 1);
+	assert_int_equal(dev(&r)->latency[PHASE_D2C].n, 0);
+	done(&r);
+}
+
+/* 13: a second D at the same place without a G of its own: the first one's C was lost. */
+static void lost_completion(void **state)
+{
+	struct run r;
+
+	(void)state;
+	play(&r, "0 D W 100 + 8\n50 D W 100 + 8\n60 C W 100 + 8\n");
+	assert_int_equal(r.nr_ios, 2);
+	assert_true(r.ios[0].crosses_loss);
+	assert_int_equal(r.ios[1].last_issue_ns, 50000);
+	assert_int_equal(dev(&r)->orphan_issues, 1);
+	assert_int_equal(dev(&r)->latency[PHASE_D2C].n, 1);
+	assert_int_equal(dev(&r)->latency[PHASE_D2C].max, 10000);
+	done(&r);
+}
+
+/* 13: a bio whose G was lost is not taken for the thread's next one at that place. */
+static void lost_get(void **state)
+{
+	struct run r;
+
+	(void)state;
+	play(&r, "0 Q R 99 + 8\n1 G R 99 + 8\n2 D R 99 + 8\n3 C R 99 + 8\n"
+		 "10 Q R 8 + 8\n5000000 Q R 8 + 8\n5000001 G R 8 + 8\n5000002 D R 8 + 8\n"
+		 "5000009 C R 8 + 8\n");
+	assert_int_equal(dev(&r)->latency[PHASE_BIO_Q2C].n, 2);
+	assert_int_equal(dev(&r)->latency[PHASE_BIO_Q2C].max, 9000);
+	assert_int_equal(dev(&r)->aged_out, 1);
+	assert_int_equal(dev(&r)->in_flight, 1);
+	done(&r);
+}
+
+/* 2: two open requests at one place: first in, first out, and no latency. */
+static void ambiguous(void **state)
+{
+	struct run r;
+
+	(void)state;
+	play(&r, "0 Q R 8 + 8\n1 G R 8 + 8\n2 D R 8 + 8\n3 Q R 8 + 8 p7\n4 G R 8 + 8 p7\n5 D R 8 + "
+		 "8 p7\n"
+		 "10 C R 8 + 8\n20 C R 8 + 8\n");
+	assert_int_equal(r.nr_ios, 2);
+	assert_int_equal(dev(&r)->ambiguous_joins, 1);
+	assert_int_equal(r.ios[0].issue_ns, 2000);
+	assert_int_equal(dev(&r)->in_flight, 0);
+	done(&r);
+}
+
+/* 7: a NOWAIT attempt is not a bio; its retry continues it. */
+static void nowait_retry(void **state)
+{
+	struct run r;
+
+	(void)state;
+	play(&r, "0 Q WS 8 + 8\n1 BC WS 8 + 8 [11\n500 Q WS 8 + 8 p9\n501 G WS 8 + 8 p9\n"
+		 "502 D WS 8 + 8 p9\n600 C WS 8 + 8\n");
+	assert_int_equal(dev(&r)->bios[CLASS_WRITE].count, 1);
+	assert_int_equal(dev(&r)->nowait_retries, 1);
+	assert_int_equal(dev(&r)->nr_errors, 0);
+	assert_int_equal(r.nr_bios, 1);
+	assert_int_equal(r.bios[0].queue_ns, 0);
+	assert_int_equal(r.sum.wait.place_ns[WAIT_HELD], 502000);
+	done(&r);
+}
+
+/* 3: a zero-length C of a failing read ends nothing; the error is one. */
+static void failing_read(void **state)
+{
+	struct run r;
+
+	(void)state;
+	play(&r, "0 Q R 39936 + 128\n1 G R 39936 + 128\n2 D R 39936 + 128\n9 C R 39936 + 0\n"
+		 "10 C R 39936 + 128 [61\n");
+	assert_int_equal(dev(&r)->nr_errors, 1);
+	assert_int_equal(dev(&r)->errors[0].error, ENODATA);
+	assert_int_equal(dev(&r)->errors[0].count, 1);
+	assert_int_equal(dev(&r)->errors[0].first_sector, 39936);
+	assert_int_equal(dev(&r)->partial_completions, 1);
+	assert_int_equal(r.nr_ios, 1);
+	assert_int_equal(r.ios[0].error, -ENODATA);
+	assert_int_equal(r.bios[0].error, -ENODATA);
+	done(&r);
+}
+
+/* 2: a multi-range discard: three Qs, one G, one D of the sum. */
+static void discard_ranges(void **state)
+{
+	struct run r;
+
+	(void)state;
+	play(&r, "0 Q D 100 + 8\n1 G D 100 + 8\n2 Q D 500 + 16\n3 Q D 900 + 8\n4 D D 100 + 32\n9 C "
+		 "D 100 + 32\n");
+	assert_int_equal(dev(&r)->bios[CLASS_DISCARD].count, 3);
+	assert_int_equal(dev(&r)->requests[CLASS_DISCARD].count, 1);
+	assert_int_equal(r.nr_bios, 3);
+	assert_int_equal(r.ios[0].nr_bios, 3);
+	assert_int_equal(dev(&r)->in_flight, 0);
+	done(&r);
+}
+
+/* 9: a device above others: its bio ends when the union of its pieces has, in any order, and the wait
+ * is accounted where the I/O is. */
+static void stacked(void **state)
+{
+	struct run r;
+	struct device_sum *upper;
+
+	(void)state;
+	play(&r,
+	     "0 Q W 0 + 16 upper\n1 X W 0 + 8 / 8 upper\n2 A W 1000 + 8 < 0\n3 Q W 1000 + 8\n"
+	     "4 G W 1000 + 8\n5 A W 2000 + 8 < 8\n6 Q W 2000 + 8\n7 G W 2000 + 8\n8 D W 1000 + 8\n"
+	     "9 D W 2000 + 8\n20 C W 2000 + 8\n21 BC W 8 + 8 upper\n30 C W 1000 + 8\n"
+	     "31 BC W 0 + 8 upper\n");
+	upper = &r.sum.devices[r.sum.devices[0].device == UPPER ? 0 : 1];
+	assert_int_equal(upper->bios[CLASS_WRITE].count, 1);
+	assert_false(upper->have_requests);
+	assert_true(upper->mapped);
+	assert_int_equal(upper->latency[PHASE_BIO_Q2C].max, 31000);
+	assert_int_equal(dev(&r)->parents[0], UPPER);
+	assert_int_equal(dev(&r)->latency[PHASE_A2Q].n, 2);
+	assert_int_equal(r.sum.wait.place_ns[WAIT_DEVICE], 22000);
+	assert_int_equal(r.sum.nr_processes, 1);
+	assert_int_equal(r.sum.processes[0]->write_bytes, 16 * 512); /* once, at the top */
+	assert_int_equal(upper->in_flight + dev(&r)->in_flight, 0);
+	done(&r);
+}
+
+/* 9: an in-place remap: an A, no Q, then G. */
+static void remapped_in(void **state)
+{
+	struct run r;
+
+	(void)state;
+	play(&r, "5 A W 100 + 8 < 0\n6 G W 100 + 8\n7 D W 100 + 8\n9 C W 100 + 8\n");
+	assert_int_equal(dev(&r)->remapped_in, 1);
+	assert_int_equal(r.ios[0].queue_ns, 5000);
+	assert_int_equal(r.nr_bios, 1);
+	done(&r);
+}
+
+/* 10: behind others: the waiter's I/O waits while the device serves somebody else. */
+static void behind_others(void **state)
+{
+	struct track_options options = { .from_ns = 0, .to_ns = 100000, .waiter_pid = 7 };
+	struct run r = { 0 };
+
+	(void)state;
+	facts_init(&r.facts);
+	names_add(&r.facts.names, 100, 0, "reader", 6);
+	names_add(&r.facts.names, 7, 0, "waiter", 6);
+	play_with(&r, options,
+		  "10 Q R 8 + 8\n11 G R 8 + 8\n12 D R 8 + 8\n20 Q W 80 + 8 p7\n21 G W 80 + 8 p7\n"
+		  "50 C R 8 + 8\n60 D W 80 + 8 p7\n90 C W 80 + 8\n");
+	assert_int_equal(r.sum.wait.place_ns[WAIT_BEHIND_OTHERS], 30000);
+	assert_int_equal(r.sum.wait.place_ns[WAIT_HELD], 10000);
+	assert_int_equal(r.sum.wait.place_ns[WAIT_DEVICE], 30000);
+	assert_int_equal(r.sum.wait.place_ns[WAIT_SUBMITTER], 30000);
+	assert_int_equal(r.sum.wait.bios, 1);
+	assert_int_equal(dev(&r)->busy_ns, 68000);
+	assert_int_equal(dev(&r)->held_ns, 12000);
+	assert_int_equal(dev(&r)->idle_ns, 20000);
+	done(&r);
+}
+
+/* A window counts only what happens in it; what was open before is still known. */
+static void counted_window(void **state)
+{
+	struct track_options options = { .from_ns = 50000,
+					 .to_ns = 200000,
+					 .count_window_only = true };
+	struct run r = { 0 };
+
+	(void)state;
+	facts_init(&r.facts);
+	play_with(&r, options,
+		  "10 Q R 8 + 8\n11 G R 8 + 8\n12 D R 8 + 8\n60 C R 8 + 8\n"
+		  "70 Q R 16 + 8\n71 G R 16 + 8\n72 D R 16 + 8\n90 C R 16 + 8\n"
+		  "300 Q R 8 + 8\n301 G R 8 + 8\n302 D R 8 + 8\n303 C R 8 + 8\n");
+	assert_int_equal(dev(&r)->bios[CLASS_READ].count, 1);
+	assert_int_equal(dev(&r)->latency[PHASE_D2C].n, 2);
+	assert_int_equal(dev(&r)->latency[PHASE_D2C].max, 48000);
+	assert_int_equal(dev(&r)->completed_bytes[CLASS_READ], 2 * 4096);
+	assert_int_equal(dev(&r)->busy_ns, 10000 + 18000);
+	done(&r);
+}
+
+/* 13: I/O open across a window of loss has no latency. */
+static void across_a_loss(void **state)
+{
+	struct track_options all = { .from_ns = TIME_NONE, .to_ns = TIME_NONE };
+	const struct loss loss = { .cpu = 0, .from_ns = 20000, .to_ns = 30000 };
+	struct run r = { 0 };
+
+	(void)state;
+	facts_init(&r.facts);
+	facts_loss(&r.facts, &loss);
+	play_with(&r, all,
+		  "10 Q R 8 + 8\n11 G R 8 + 8\n12 D R 8 + 8\n25 C R 8 + 8\n"
+		  "40 Q R 8 + 8\n41 G R 8 + 8\n42 D R 8 + 8\n45 C R 8 + 8\n");
+	assert_int_equal(dev(&r)->left_out, 1);
+	assert_int_equal(dev(&r)->latency[PHASE_D2C].n, 1);
+	assert_int_equal(dev(&r)->latency[PHASE_D2C].max, 3000);
+	assert_int_equal(dev(&r)->latency[PHASE_BIO_Q2C].n, 1);
+	done(&r);
+}
+
+/* A trace that starts and ends in the middle: orphans and I/O in flight make no latency. */
+static void starts_in_the_middle(void **state)
+{
+	struct run r;
+
+	(void)state;
+	play(&r, "5 C W 900 + 8\n6 M W 108 + 8\n10 D W 300 + 8\n12 C W 300 + 8\n20 Q W 500 + 8\n21 "
+		 "G W 500 + 8\n");
+	assert_int_equal(dev(&r)->orphan_completes, 1);
+	assert_int_equal(dev(&r)->orphan_merges, 1);
+	assert_int_equal(dev(&r)->latency[PHASE_D2C].n, 1);
+	assert_int_equal(dev(&r)->latency[PHASE_R_Q2C].n, 0);
+	assert_int_equal(dev(&r)->in_flight, 1);
+	done(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_write),
+		cmocka_unit_test(merges_and_parts),
+		cmocka_unit_test(split),
+		cmocka_unit_test(request_merge),
+		cmocka_unit_test(attempts),
+		cmocka_unit_test(flush_sequence),
+		cmocka_unit_test(native_fua),
+		cmocka_unit_test(shared_flush),
+		cmocka_unit_test(never_across_classes),
+		cmocka_unit_test(lost_completion),
+		cmocka_unit_test(lost_get),
+		cmocka_unit_test(ambiguous),
+		cmocka_unit_test(nowait_retry),
+		cmocka_unit_test(failing_read),
+		cmocka_unit_test(discard_ranges),
+		cmocka_unit_test(stacked),
+		cmocka_unit_test(remapped_in),
+		cmocka_unit_test(behind_others),
+		cmocka_unit_test(counted_window),
+		cmocka_unit_test(across_a_loss),
+		cmocka_unit_test(starts_in_the_middle),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
