@@ -17,7 +17,8 @@
 #define MAGIC         0x65617400u
 #define HEADER_V7     48
 #define HEADER_V8     64
-#define BUFFER_BYTES  (256 * 1024) /* above header + 64 KiB payload, small enough for the cache */
+#define BUFFER_BYTES  (96 * 1024) /* above MOST_BYTES; many files at once should stay in the cache */
+#define MOST_BYTES    (HEADER_V8 + 65536 + 4) /* a largest record and the magic after it */
 #define ACTION_LAST   19
 #define ACTION_CGROUP 0x100u
 
@@ -58,10 +59,11 @@ struct bin {
 	char *base;          /* owned; the name its device gets */
 	int cpu;             /* of a per-CPU file; -1: a merged dump, any */
 	bool swap, order_known;
-	bool named;               /* the first event's device was given its name */
-	bool at_end;              /* of the blob */
-	uint8_t *buf;             /* owned, BUFFER_BYTES */
-	size_t at, len;           /* unread bytes are buf[at..len) */
+	bool in_damage; /* the last bytes skipped were damaged and what follows may be too */
+	bool named;     /* the first event's device was given its name */
+	bool at_end;    /* of the blob */
+	uint8_t *buf;   /* owned, BUFFER_BYTES */
+	size_t at, len; /* unread bytes are buf[at..len) */
 	struct counter *counters; /* owned array */
 	size_t nr_counters;
 };
@@ -112,10 +114,12 @@ static void decode_header(struct header *h, const uint8_t *p, size_t size, bool 
 	h->pdu_len = bytes_u16(p + 10, swap);
 }
 
-static void damage(struct bin *b, size_t nr)
+/* `goes_on`: the same damage continues behind these bytes. */
+static void damage(struct bin *b, size_t nr, bool goes_on)
 {
 	b->self.stats.damaged_bytes += nr;
-	b->self.stats.damages++;
+	b->self.stats.damages += nr && !b->in_damage;
+	b->in_damage = goes_on;
 }
 
 /* Makes the buffer as full as the blob allows; the unread part moves to its start. */
@@ -165,32 +169,23 @@ static bool plausible(const struct bin *b, size_t at, bool swap)
 	return header_size(b->buf + next, swap) != 0;
 }
 
-/* Skips damaged bytes up to the next plausible record, in this buffer or those that follow. */
-static int resynchronise(struct bin *b, struct error *err)
+/* Skips damaged bytes up to the next plausible record: 1 found or at the end, 2 not in this buffer. */
+static int resynchronise(struct bin *b)
 {
-	size_t skipped = 0;
+	/* The start of the next record must be in sight, so stop a largest record short of the end,
+	 * unless this is the end. */
+	size_t keep = b->at_end ? 0 : MOST_BYTES, start = b->at;
+	size_t limit = b->len > keep ? b->len - keep : 0;
 
-	for (;;) {
-		/* The start of the next record must be in sight, so stop a largest record short of
-		 * the end, unless this is the end. */
-		size_t keep = b->at_end ? 0 : HEADER_V8 + 65536 + 4;
-		size_t limit = b->len > keep ? b->len - keep : 0;
-
-		for (; b->at < limit; b->at++, skipped++) {
-			if (b->order_known
-				    ? plausible(b, b->at, b->swap)
-				    : plausible(b, b->at, false) || plausible(b, b->at, true)) {
-				damage(b, skipped);
-				return 0;
-			}
+	for (; b->at < limit; b->at++) {
+		if (b->order_known ? plausible(b, b->at, b->swap)
+				   : plausible(b, b->at, false) || plausible(b, b->at, true)) {
+			damage(b, b->at - start, false);
+			return 1;
 		}
-		if (b->at_end) {
-			damage(b, skipped);
-			return 0;
-		}
-		if (fill(b, err) < 0)
-			return -1;
 	}
+	damage(b, b->at - start, !b->at_end);
+	return b->at_end ? 1 : 2;
 }
 
 /* The numbers of a CPU and device rise by one; what is missing was removed after the kernel wrote it
@@ -373,20 +368,22 @@ static bool all_zero(const uint8_t *p, size_t n)
 	return n == 0 || (p[0] == 0 && memcmp(p, p + 1, n - 1) == 0);
 }
 
-/* Looks at the buffer's start: 1 a whole record is there, 0 no more, -1 error. */
-static int next_record(struct bin *b, struct header *h, struct error *err)
+/* Looks at the unread bytes: 1 a whole record is there, 0 no more, 2 only with more of the file (the
+ * caller refills, which moves what was lent). */
+static int next_record(struct bin *b, struct header *h)
 {
 	for (;;) {
 		size_t left = b->len - b->at, size;
 
 		if (left < HEADER_V7 && b->at_end) {
 			if (left)
-				damage(b, left); /* cut inside a header, or a short zero tail */
+				damage(b, left,
+				       false); /* cut inside a header, or a short zero tail */
 			b->at = b->len;
 			return 0;
 		}
-		if (left < HEADER_V8 + 65536 && !b->at_end)
-			return 2; /* the caller refills, which may move what was lent */
+		if (left < HEADER_V8 && !b->at_end)
+			return 2;
 		if (!b->order_known) {
 			b->swap = header_size(b->buf + b->at, true) != 0;
 			b->order_known = b->swap || header_size(b->buf + b->at, false) != 0;
@@ -394,28 +391,30 @@ static int next_record(struct bin *b, struct header *h, struct error *err)
 		size = header_size(b->buf + b->at, b->swap);
 		if (size && left >= size) {
 			decode_header(h, b->buf + b->at, size, b->swap);
+			if (left < size + h->pdu_len + 4 && !b->at_end)
+				return 2;
 			if ((b->cpu < 0 || h->cpu == (uint32_t)b->cpu) &&
 			    left >= size + h->pdu_len) {
 				size_t skip = hidden_record(b, h);
 
 				if (!skip)
 					return 1;
-				damage(b, skip);
+				damage(b, skip, false);
 				b->at += skip;
 				continue;
 			}
 			if (b->at_end && (b->cpu < 0 || h->cpu == (uint32_t)b->cpu)) {
-				damage(b, left); /* cut inside the payload */
+				damage(b, left, false); /* cut inside the payload */
 				b->at = b->len;
 				return 0;
 			}
 		} else if (b->at_end && all_zero(b->buf + b->at, left)) {
-			damage(b, left);
+			damage(b, left, false);
 			b->at = b->len;
 			return 0;
 		}
-		if (resynchronise(b, err) < 0)
-			return -1;
+		if (resynchronise(b) == 2)
+			return 2;
 	}
 }
 
@@ -426,10 +425,8 @@ static int bin_pull(struct source *self, struct event *events, int max, struct e
 
 	while (n < max) {
 		struct header h;
-		int got = next_record(b, &h, err);
+		int got = next_record(b, &h);
 
-		if (got < 0)
-			return -1;
 		if (got == 2) {
 			if (n)
 				break;

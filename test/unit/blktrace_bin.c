@@ -35,7 +35,7 @@ enum {
 
 /* What is written, and where. */
 struct out {
-	uint8_t bytes[8192];
+	uint8_t bytes[400000];
 	size_t len;
 	bool swap;
 	int version;
@@ -331,6 +331,28 @@ static void damaged_record(void **state)
 	}
 }
 
+/* Damage larger than any buffer is one damage, and what was lent before it stays whole. */
+static void long_damage(void **state)
+{
+	struct out *o = calloc(1, sizeof(*o));
+	struct run r;
+
+	(void)state;
+	o->version = 7;
+	record(o, TC(NOTIFY) | 2, 0, 0, 0, "before", 6);
+	memset(o->bytes + o->len, 0xaa, 300000);
+	o->len += 300000;
+	record(o, TC(NOTIFY) | 2, 0, 0, 0, "behind", 6);
+	read_back(&r, o, 0);
+	assert_int_equal(r.nr, 2);
+	assert_string_equal(r.text[0], "before");
+	assert_string_equal(r.text[1], "behind");
+	assert_int_equal(r.stats.damaged_bytes, 300000);
+	assert_int_equal(r.stats.damages, 1);
+	done(&r);
+	free(o);
+}
+
 /* A payload that holds a whole record does not catch the resynchronisation: its cpu is another. */
 static void no_false_record(void **state)
 {
@@ -400,15 +422,11 @@ static void a_drop_count_is_unknown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(versions_and_orders),
-		cmocka_unit_test(version_8_classes),
-		cmocka_unit_test(cut_anywhere),
-		cmocka_unit_test(zero_tail),
-		cmocka_unit_test(damaged_record),
-		cmocka_unit_test(no_false_record),
-		cmocka_unit_test(missing_numbers),
-		cmocka_unit_test(what_is_not_a_trace),
-		cmocka_unit_test(a_drop_count_is_unknown),
+		cmocka_unit_test(versions_and_orders), cmocka_unit_test(version_8_classes),
+		cmocka_unit_test(cut_anywhere),        cmocka_unit_test(zero_tail),
+		cmocka_unit_test(damaged_record),      cmocka_unit_test(long_damage),
+		cmocka_unit_test(no_false_record),     cmocka_unit_test(missing_numbers),
+		cmocka_unit_test(what_is_not_a_trace), cmocka_unit_test(a_drop_count_is_unknown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
