@@ -7,12 +7,29 @@
 
 #define RETRY_NS UINT64_C(1000000000) /* a NOWAIT retry comes within this [7] */
 
+/* Puts the fresh bio where all others wait. */
+void bio_settle(struct tracker *t)
+{
+	struct bio *bio = t->fresh;
+
+	t->fresh = NULL;
+	if (bio)
+		hash_add(&t->waiting, &bio->by_start, start_key(t->devices[bio->dev], bio->sector));
+}
+
 struct bio *bio_find(struct tracker *t, const struct device *d, const struct event *ev)
 {
-	struct hnode *node = hash_find(&t->waiting, start_key(d, ev->sector));
-	struct bio *best = NULL;
+	struct bio *best = t->fresh;
+	struct hnode *node;
 	int most = 0;
 
+	if (best && best->dev == d->index && best->sector == ev->sector &&
+	    best->class == ev->class && best->bytes == ev->bytes && best->io.pid == ev->pid &&
+	    device_sum(t, d)->have_requests) /* so there is no older one like it: forget_same() */
+		return best;
+	bio_settle(t);
+	best = NULL;
+	node = hash_find(&t->waiting, start_key(d, ev->sector));
 	for (; node; node = hash_next(node)) {
 		struct bio *bio = container_of(node, struct bio, by_start);
 		int fits;
@@ -37,15 +54,18 @@ struct bio *bio_find_at(struct tracker *t, const struct device *d, uint64_t sect
 	return bio_find(t, d, &at);
 }
 
-static void start_waiting(struct tracker *t, struct device *d, struct bio *bio)
+static void start_waiting(struct tracker *t, struct bio *bio)
 {
+	bio_settle(t);
 	bio->waiting = true;
-	hash_add(&t->waiting, &bio->by_start, start_key(d, bio->sector));
+	t->fresh = bio;
 }
 
 void bio_stop_waiting(struct tracker *t, struct bio *bio)
 {
-	if (bio->waiting)
+	if (bio == t->fresh)
+		t->fresh = NULL;
+	else if (bio->waiting)
 		hash_del(&t->waiting, &bio->by_start);
 	bio->waiting = false;
 }
@@ -54,26 +74,29 @@ static struct bio *bio_new(struct tracker *t, struct device *d, const struct eve
 {
 	struct bio *bio = slab_get(&t->bios);
 
-	*bio = (struct bio){ .sector = ev->sector,
-			     .bytes = ev->bytes,
-			     .bytes_left = ev->bytes,
-			     .dev = d->index,
-			     .class = ev->class };
-	bio->origin = bio;
-	bio->process = process_get(t, ev->pid);
-	bio->io = (struct io_bio){ .remap_ns = TIME_NONE,
-				   .queue_ns = ev->time_ns,
-				   .get_ns = TIME_NONE,
-				   .merge_ns = TIME_NONE,
-				   .sector = ev->sector,
-				   .bytes = ev->bytes,
-				   .pid = ev->pid,
-				   .dev = d->index,
-				   .class = ev->class,
-				   .flags = ev->flags };
+	*bio = (struct bio){
+		.origin = bio,
+		.process = process_get(t, ev->pid),
+		.io = { .remap_ns = TIME_NONE,
+			.queue_ns = ev->time_ns,
+			.get_ns = TIME_NONE,
+			.merge_ns = TIME_NONE,
+			.sector = ev->sector,
+			.bytes = ev->bytes,
+			.pid = ev->pid,
+			.dev = d->index,
+			.class = ev->class,
+			.flags = ev->flags },
+		.sector = ev->sector,
+		.bytes = ev->bytes,
+		.bytes_left = ev->bytes,
+		.dev = d->index,
+		.class = ev->class,
+	};
 	list_init(&bio->open);
 	if (bio->process->waiter) {
-		t->place_moved |= list_empty(&t->open);
+		if (list_empty(&t->open))
+			wait_touch(t);
 		list_add(&t->open, &bio->open);
 		t->sum->wait.bios++;
 	}
@@ -240,6 +263,7 @@ static void forget_same(struct tracker *t, struct device *d, const struct event 
 	if (!bio || bio->bytes != ev->bytes || bio->io.pid != ev->pid || bio->origin != bio ||
 	    bio->split || bio->mapped || !device_sum(t, d)->have_requests)
 		return;
+	wait_touch(t);
 	bio_age_out(t, bio);
 	bio_stop_waiting(t, bio);
 }
@@ -257,7 +281,7 @@ void bio_queue(struct tracker *t, struct device *d, const struct event *ev)
 			t->begin_ns = ev->time_ns;
 	}
 	if (bio) {
-		start_waiting(t, d, bio);
+		start_waiting(t, bio);
 		return;
 	}
 	remap_ns = remap_take(t, ev, &below);
@@ -274,7 +298,7 @@ void bio_queue(struct tracker *t, struct device *d, const struct event *ev)
 		d->flush_last = bio;
 		return;
 	}
-	start_waiting(t, d, bio);
+	start_waiting(t, bio);
 }
 
 /* ---- X: the front becomes a piece, the rest waits at its new start [3] ---- */
@@ -296,10 +320,10 @@ void bio_split(struct tracker *t, struct device *d, const struct event *ev)
 	list_init(&front->open);
 	rest->origin->split = true;
 	bio_stop_waiting(t, rest);
-	start_waiting(t, d, front);
+	start_waiting(t, front);
 	rest->sector = ev->aux_sector;
 	rest->bytes -= front->bytes;
-	start_waiting(t, d, rest);
+	start_waiting(t, rest);
 }
 
 /* ---- ends ---- */
@@ -351,6 +375,7 @@ void bio_piece_done(struct tracker *t, struct bio *piece, uint32_t bytes, int er
 static struct bio *find_containing(struct tracker *t, const struct device *d,
 				   const struct event *ev)
 {
+	bio_settle(t);
 	for (uint32_t i = 0; i <= t->waiting.mask; i++) {
 		for (struct hnode *node = t->waiting.bucket[i]; node; node = node->next) {
 			struct bio *bio = container_of(node, struct bio, by_start);
@@ -424,7 +449,7 @@ void bio_complete(struct tracker *t, struct device *d, const struct event *ev)
 	bio_stop_waiting(t, bio);
 	if (bytes < bio->bytes) { /* the front ended; the rest goes on waiting */
 		bio->sector += bytes / SECTOR_SIZE;
-		start_waiting(t, d, bio);
+		start_waiting(t, bio);
 		timeline_completed(t, d);
 		bio_piece_done(t, bio, bytes, ev->error);
 		return;

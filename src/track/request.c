@@ -31,14 +31,32 @@ static struct rq *find_start(struct tracker *t, const struct device *d, const st
 	return found;
 }
 
+/* Puts the hot request into the table of ends. */
+static void settle_hot(struct tracker *t)
+{
+	struct rq *rq = t->hot;
+
+	t->hot = NULL;
+	if (rq)
+		hash_add(&t->ends, &rq->by_end, start_key(t->devices[rq->io.dev], rq->end));
+}
+
+static bool ends_at(const struct rq *rq, const struct device *d, uint64_t end, uint8_t class)
+{
+	return rq->io.dev == d->index && rq->end == end && rq->io.class == class;
+}
+
 static struct rq *find_end(struct tracker *t, const struct device *d, uint64_t end, uint8_t class)
 {
-	struct hnode *node = hash_find(&t->ends, start_key(d, end));
+	struct hnode *node;
 
-	for (; node; node = hash_next(node)) {
+	if (t->hot && ends_at(t->hot, d, end, class))
+		return t->hot;
+	settle_hot(t);
+	for (node = hash_find(&t->ends, start_key(d, end)); node; node = hash_next(node)) {
 		struct rq *rq = container_of(node, struct rq, by_end);
 
-		if (rq->io.dev == d->index && rq->end == end && rq->io.class == class)
+		if (ends_at(rq, d, end, class))
 			return rq;
 	}
 	return NULL;
@@ -55,22 +73,33 @@ static void set_start(struct tracker *t, struct device *d, struct rq *rq, uint64
 	hash_add(&t->requests, &rq->by_start, start_key(d, sector));
 }
 
-static void set_end(struct tracker *t, struct device *d, struct rq *rq, uint64_t end)
+/* It cannot be merged to any more. */
+static void close_end(struct tracker *t, struct rq *rq)
 {
-	if (rq->mergeable)
+	if (rq == t->hot)
+		t->hot = NULL;
+	else if (rq->mergeable)
 		hash_del(&t->ends, &rq->by_end);
+	rq->mergeable = false;
+}
+
+static void set_end(struct tracker *t, struct rq *rq, uint64_t end)
+{
+	if (rq != t->hot) {
+		close_end(t, rq);
+		settle_hot(t);
+		t->hot = rq;
+		rq->mergeable = true;
+	}
 	rq->end = end;
-	rq->mergeable = true;
-	hash_add(&t->ends, &rq->by_end, start_key(d, end));
 }
 
 static void leave_tables(struct tracker *t, struct rq *rq)
 {
 	if (rq->hashed)
 		hash_del(&t->requests, &rq->by_start);
-	if (rq->mergeable)
-		hash_del(&t->ends, &rq->by_end);
-	rq->hashed = rq->mergeable = false;
+	rq->hashed = false;
+	close_end(t, rq);
 }
 
 static void rq_free(struct tracker *t, struct device *d, struct rq *rq)
@@ -237,7 +266,7 @@ void rq_get(struct tracker *t, struct device *d, const struct event *ev)
 	if (bio)
 		append_bio(t, rq, bio);
 	set_start(t, d, rq, rq->sector);
-	set_end(t, d, rq, rq->end);
+	set_end(t, rq, rq->end);
 	if (ev->flags & (EV_PREFLUSH | EV_FUA))
 		flush_begin(t, d, rq);
 }
@@ -278,7 +307,7 @@ void rq_merge_bio(struct tracker *t, struct device *d, const struct event *ev)
 	if (back) {
 		if (bio)
 			append_bio(t, rq, bio);
-		set_end(t, d, rq, end);
+		set_end(t, rq, end);
 	} else {
 		if (bio)
 			prepend_bio(t, rq, bio);
@@ -311,7 +340,7 @@ void rq_merge_rq(struct tracker *t, struct device *d, const struct event *ev)
 	keeper->io.merge_ns = ev->time_ns;
 	if (absorbed->io.queue_ns < keeper->io.queue_ns)
 		keeper->io.queue_ns = absorbed->io.queue_ns;
-	set_end(t, d, keeper, absorbed->end);
+	set_end(t, keeper, absorbed->end);
 	rq_free(t, d, absorbed);
 }
 
@@ -389,6 +418,7 @@ static void join_ranges(struct tracker *t, struct device *d, struct rq *rq, uint
 	struct bio **list = NULL;
 	size_t nr = 0;
 
+	bio_settle(t);
 	for (uint32_t i = 0; i <= t->waiting.mask; i++) {
 		for (struct hnode *node = t->waiting.bucket[i]; node; node = node->next) {
 			struct bio *bio = container_of(node, struct bio, by_start);
@@ -472,10 +502,7 @@ void rq_issue(struct tracker *t, struct device *d, const struct event *ev)
 			sum->ambiguous_joins++;
 	}
 	fit_length(t, d, rq, ev);
-	if (rq->mergeable) {
-		hash_del(&t->ends, &rq->by_end);
-		rq->mergeable = false;
-	}
+	close_end(t, rq);
 	if (rq->io.issue_ns == TIME_NONE) {
 		rq->io.sector = rq->sector;
 		if (t->counting) {

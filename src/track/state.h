@@ -136,6 +136,10 @@ struct tracker {
 	struct device *last_device;
 	uint32_t no_device; /* a number known not to be in devices */
 	struct hash waiting, requests, ends, processes, retries;
+	/* The last bio queued and the last request merged to are kept out of waiting and ends until
+	 * something else is looked for: what comes next is nearly always about them. */
+	struct bio *fresh;
+	struct rq *hot;
 	struct slab bios, rqs;
 	struct process *last_process;
 	struct remap remaps[REMAP_SLOTS];
@@ -144,9 +148,6 @@ struct tracker {
 	uint64_t begin_ns;          /* of the window; TIME_NONE: not begun */
 	uint64_t wait_from_ns;      /* up to when waits are accounted */
 	uint64_t place_ns[WAIT_NR]; /* up to wait_from_ns; folded into sum->wait at each C */
-	enum wait_place place;      /* of the oldest open bio, unless place_moved */
-	uint16_t place_dev;         /* its device */
-	bool place_moved;           /* something happened that may change place */
 	bool loss_hint;             /* an event must have been lost: see stale() */
 	bool counting;              /* this event lies in what is to be counted */
 };
@@ -166,10 +167,12 @@ void timeline_issued(struct tracker *t, struct device *d, int by); /* nr_issued 
 void timeline_open(struct tracker *t, struct device *d, int by);   /* nr_open += by */
 void timeline_completed(struct tracker *t, struct device *d);      /* a C ended something */
 void timeline_finish(struct tracker *t);
-void wait_advance(struct tracker *t); /* accounts up to now_ns; before the event changes anything */
+/* Accounts the wait up to now_ns; call before anything changes where the oldest open bio is. */
+void wait_touch(struct tracker *t);
 
 /* bio.c */
 void bio_age_out(struct tracker *t, struct bio *bio);
+void bio_settle(struct tracker *t); /* before tracker.waiting is walked */
 /* A waiting bio: of ev's length and thread if there is one, else of its length, else the first. */
 struct bio *bio_find(struct tracker *t, const struct device *d, const struct event *ev);
 struct bio *bio_find_at(struct tracker *t, const struct device *d, uint64_t sector, uint8_t class);

@@ -61,9 +61,10 @@ void timeline_issued(struct tracker *t, struct device *d, int by)
 
 void timeline_open(struct tracker *t, struct device *d, int by)
 {
-	advance(t, d);
 	if (!d->nr_open)
 		d->quiet_from_ns = t->now_ns;
+	if (!d->nr_open || d->nr_open + (uint32_t)by == 0)
+		advance(t, d); /* idle begins or ends */
 	d->nr_open += (uint32_t)by;
 }
 
@@ -135,25 +136,20 @@ static enum wait_place place_now(const struct tracker *t)
 	return d->nr_issued ? WAIT_BEHIND_OTHERS : WAIT_HELD;
 }
 
-static void look_again(struct tracker *t)
-{
-	t->place_moved = false;
-	drop_stale(t);
-	t->place = place_now(t);
-	if (t->place != WAIT_SUBMITTER)
-		t->place_dev = container_of(t->open.next, struct bio, open)->dev;
-}
-
-void wait_advance(struct tracker *t)
+void wait_touch(struct tracker *t)
 {
 	uint64_t ns = inside(t, t->wait_from_ns, t->now_ns);
+	enum wait_place place;
 
 	t->wait_from_ns = t->now_ns;
-	if (t->place_moved)
-		look_again(t);
-	t->place_ns[t->place] += ns;
-	if (t->place != WAIT_SUBMITTER)
-		t->sum->devices[t->place_dev].wait_ns[t->place] += ns;
+	if (!ns)
+		return;
+	drop_stale(t);
+	place = place_now(t);
+	t->place_ns[place] += ns;
+	if (place != WAIT_SUBMITTER)
+		t->sum->devices[container_of(t->open.next, struct bio, open)->dev].wait_ns[place] +=
+			ns;
 }
 
 static void fold_all(struct tracker *t)
@@ -194,7 +190,7 @@ void timeline_finish(struct tracker *t)
 		/* The window goes on after the last event: whatever was open stays open. */
 		if (t->now_ns < wait->to_ns)
 			t->now_ns = wait->to_ns;
-		wait_advance(t);
+		wait_touch(t);
 		fold_all(t);
 	}
 	for (size_t i = 0; i < t->nr_devices && wait->to_ns != TIME_NONE; i++) {

@@ -22,23 +22,24 @@ static void dispatch(struct tracker *t, struct device *d, const struct event *ev
 		rq_insert(t, d, ev);
 		break;
 	case ACT_ISSUE:
-		t->place_moved = true;
+		wait_touch(t);
 		rq_issue(t, d, ev);
 		break;
 	case ACT_REQUEUE:
-		t->place_moved = true;
+		wait_touch(t);
 		rq_requeue(t, d, ev);
 		break;
 	case ACT_COMPLETE:
-		t->place_moved = true;
+		wait_touch(t);
 		rq_complete(t, d, ev);
 		break;
 	case ACT_BIO_COMPLETE:
-		t->place_moved = true;
+		wait_touch(t);
 		bio_complete(t, d, ev);
 		break;
 	case ACT_REMAP:
-		t->place_moved |= device_known(t, ev->aux_device) != NULL; /* maps down */
+		if (device_known(t, ev->aux_device))
+			wait_touch(t); /* maps down */
 		bio_remap(t, d, ev);
 		break;
 	case ACT_SPLIT:
@@ -63,12 +64,10 @@ static void one_event(struct tracker *t, const struct event *ev)
 	struct summary *sum = t->sum;
 	struct device *d;
 
-	if (ev->time_ns < t->now_ns) {
+	if (ev->time_ns < t->now_ns)
 		sum->time_backwards++;
-	} else {
+	else
 		t->now_ns = ev->time_ns;
-		wait_advance(t);
-	}
 	if (sum->first_ns > ev->time_ns)
 		sum->first_ns = ev->time_ns;
 	if (sum->last_ns < ev->time_ns)
@@ -125,7 +124,6 @@ struct tracker *tracker_new(const struct track_options *options, const struct fa
 	t->facts = facts;
 	t->sum = sum;
 	t->begin_ns = options->from_ns;
-	t->place = WAIT_SUBMITTER;
 	t->no_device = UINT32_MAX;
 	hash_init(&t->waiting);
 	hash_init(&t->requests);
