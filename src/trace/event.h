@@ -16,7 +16,7 @@
 #define DEVICE_MAJOR(dev)    ((dev) >> 20)
 #define DEVICE_MINOR(dev)    ((dev)&0xfffffu)
 
-/* What happened. 1..19 are blktrace's own numbers (reference of the binary format, 1.3); the rest
+/* What happened. 1..19 are blktrace's own numbers (doc/formats/blktrace_bin.md); the rest
  * are ours, for things that blktrace folds into those or does not have. */
 enum action {
 	ACT_UNKNOWN = 0,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The order is the classic's (reference of the classic suite, 2.5): streams in a sorted array, the
- * first is current. An array, not a heap: a heap on (time, cpu) orders equal times differently, and
+ * The order is the classic's (see source.h): streams in a sorted array, the first is current. An array, not a heap: a heap on (time, cpu) orders equal times differently, and
  * moving the at most few hundred pointers of one array costs less than a heap's steps.
  */
 #include <stdlib.h>

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests: made of bios, issued, given back, completed.
+ * Requests: how they are found, made of bios and merged.
  */
-#include <stdlib.h>
-
 #include "track/state.h"
 
-#define BUSY_NS UINT64_C(1000000) /* R sooner after D than this: the driver had no room [4] */
-
-/* ---- finding ---- */
-
 /* The first request with this start, class and state; *equals = how many there are. */
-static struct rq *find_start(struct tracker *t, const struct device *d, const struct event *ev,
-			     bool issued, int *equals)
+struct rq *rq_find(struct tracker *t, const struct device *d, const struct event *ev, bool issued,
+		   int *equals)
 {
 	struct hnode *node = hash_find(&t->requests, start_key(d, ev->sector));
 	struct rq *found = NULL;
@@ -62,9 +56,7 @@ static struct rq *find_end(struct tracker *t, const struct device *d, uint64_t e
 	return NULL;
 }
 
-/* ---- the tables ---- */
-
-static void set_start(struct tracker *t, struct device *d, struct rq *rq, uint64_t sector)
+void rq_set_start(struct tracker *t, struct device *d, struct rq *rq, uint64_t sector)
 {
 	if (rq->hashed)
 		hash_del(&t->requests, &rq->by_start);
@@ -74,7 +66,7 @@ static void set_start(struct tracker *t, struct device *d, struct rq *rq, uint64
 }
 
 /* It cannot be merged to any more. */
-static void close_end(struct tracker *t, struct rq *rq)
+void rq_close_end(struct tracker *t, struct rq *rq)
 {
 	if (rq == t->hot)
 		t->hot = NULL;
@@ -86,7 +78,7 @@ static void close_end(struct tracker *t, struct rq *rq)
 static void set_end(struct tracker *t, struct rq *rq, uint64_t end)
 {
 	if (rq != t->hot) {
-		close_end(t, rq);
+		rq_close_end(t, rq);
 		settle_hot(t);
 		t->hot = rq;
 		rq->mergeable = true;
@@ -94,17 +86,17 @@ static void set_end(struct tracker *t, struct rq *rq, uint64_t end)
 	rq->end = end;
 }
 
-static void leave_tables(struct tracker *t, struct rq *rq)
+void rq_leave_tables(struct tracker *t, struct rq *rq)
 {
 	if (rq->hashed)
 		hash_del(&t->requests, &rq->by_start);
 	rq->hashed = false;
-	close_end(t, rq);
+	rq_close_end(t, rq);
 }
 
-static void rq_free(struct tracker *t, struct device *d, struct rq *rq)
+void rq_free(struct tracker *t, struct device *d, struct rq *rq)
 {
-	leave_tables(t, rq);
+	rq_leave_tables(t, rq);
 	list_del(&rq->flush);
 	if (rq->alone)
 		timeline_open(t, d, -1);
@@ -146,8 +138,6 @@ struct rq *rq_alone(struct tracker *t, struct device *d, const struct event *ev)
 	return rq;
 }
 
-/* ---- bios in, bios out ---- */
-
 static void own_bio(struct rq *rq, struct bio *bio)
 {
 	const struct io_bio *io = &bio->origin->io;
@@ -162,7 +152,7 @@ static void own_bio(struct rq *rq, struct bio *bio)
 		bio->process->got_queue_ns = io->queue_ns;
 }
 
-static void append_bio(struct tracker *t, struct rq *rq, struct bio *bio)
+void rq_append_bio(struct tracker *t, struct rq *rq, struct bio *bio)
 {
 	bio_stop_waiting(t, bio);
 	own_bio(rq, bio);
@@ -182,7 +172,7 @@ static void prepend_bio(struct tracker *t, struct rq *rq, struct bio *bio)
 }
 
 /* The origin of a split bio counts its pieces at the device. */
-static void pieces_at_device(struct rq *rq, int by)
+void rq_pieces_at_device(struct rq *rq, int by)
 {
 	if (!rq->has_split)
 		return;
@@ -192,7 +182,7 @@ static void pieces_at_device(struct rq *rq, int by)
 }
 
 /* The first `bytes` of the request have ended; so have the bios or parts of them in there. */
-static void bios_done(struct tracker *t, struct rq *rq, uint64_t bytes, int error)
+void rq_bios_done(struct tracker *t, struct rq *rq, uint64_t bytes, int error)
 {
 	while (bytes && rq->first) {
 		struct bio *bio = rq->first;
@@ -223,7 +213,7 @@ static void take_waiting(struct tracker *t, struct device *d, struct rq *rq)
 		if (bio->bytes > (rq->end - sector) * SECTOR_SIZE)
 			break;
 		sector += bio->bytes / SECTOR_SIZE;
-		append_bio(t, rq, bio);
+		rq_append_bio(t, rq, bio);
 	}
 	if (!rq->first) {
 		rq->alone = true;
@@ -231,17 +221,14 @@ static void take_waiting(struct tracker *t, struct device *d, struct rq *rq)
 	}
 }
 
-static struct rq *make_ungotten(struct tracker *t, struct device *d, const struct event *ev)
+struct rq *rq_ungotten(struct tracker *t, struct device *d, const struct event *ev)
 {
 	struct rq *rq = rq_new(t, d, ev);
 
 	take_waiting(t, d, rq);
-	set_start(t, d, rq, ev->sector);
+	rq_set_start(t, d, rq, ev->sector);
 	return rq;
 }
-
-/* ---- G, M, F ---- */
-
 void rq_get(struct tracker *t, struct device *d, const struct event *ev)
 {
 	struct device_sum *sum = device_sum(t, d);
@@ -264,8 +251,8 @@ void rq_get(struct tracker *t, struct device *d, const struct event *ev)
 	rq = bio ? rq_new(t, d, ev) : rq_alone(t, d, ev);
 	rq->io.get_ns = ev->time_ns;
 	if (bio)
-		append_bio(t, rq, bio);
-	set_start(t, d, rq, rq->sector);
+		rq_append_bio(t, rq, bio);
+	rq_set_start(t, d, rq, rq->sector);
 	set_end(t, rq, rq->end);
 	if (ev->flags & (EV_PREFLUSH | EV_FUA))
 		flush_begin(t, d, rq);
@@ -291,7 +278,7 @@ void rq_merge_bio(struct tracker *t, struct device *d, const struct event *ev)
 		struct event at_start = *ev;
 
 		at_start.sector = end;
-		rq = find_start(t, d, &at_start, false, &equals);
+		rq = rq_find(t, d, &at_start, false, &equals);
 	}
 	if (!rq || !bio) {
 		if (t->counting)
@@ -306,12 +293,12 @@ void rq_merge_bio(struct tracker *t, struct device *d, const struct event *ev)
 	rq->bytes_left += ev->bytes;
 	if (back) {
 		if (bio)
-			append_bio(t, rq, bio);
+			rq_append_bio(t, rq, bio);
 		set_end(t, rq, end);
 	} else {
 		if (bio)
 			prepend_bio(t, rq, bio);
-		set_start(t, d, rq, ev->sector);
+		rq_set_start(t, d, rq, ev->sector);
 	}
 }
 
@@ -320,7 +307,7 @@ void rq_merge_rq(struct tracker *t, struct device *d, const struct event *ev)
 {
 	struct device_sum *sum = device_sum(t, d);
 	int equals;
-	struct rq *absorbed = find_start(t, d, ev, false, &equals);
+	struct rq *absorbed = rq_find(t, d, ev, false, &equals);
 	struct rq *keeper = find_end(t, d, ev->sector, ev->class);
 
 	if (t->counting)
@@ -342,379 +329,4 @@ void rq_merge_rq(struct tracker *t, struct device *d, const struct event *ev)
 		keeper->io.queue_ns = absorbed->io.queue_ns;
 	set_end(t, keeper, absorbed->end);
 	rq_free(t, d, absorbed);
-}
-
-/* ---- I, D, R ---- */
-
-void rq_insert(struct tracker *t, struct device *d, const struct event *ev)
-{
-	int equals;
-	struct rq *rq;
-
-	device_sum(t, d)->have_requests = true;
-	if (!ev->bytes || ev->class == CLASS_PASSTHROUGH)
-		return;
-	rq = find_start(t, d, ev, false, &equals);
-	if (!rq)
-		rq = make_ungotten(t, d, ev);
-	if (rq->io.insert_ns == TIME_NONE)
-		rq->io.insert_ns = ev->time_ns;
-}
-
-void rq_attempt(struct tracker *t, struct device *d, struct rq *rq)
-{
-	struct io *io = &rq->io;
-
-	if (io->issue_ns == TIME_NONE)
-		io->issue_ns = t->now_ns;
-	else
-		io->requeue_wait_ns += elapsed(rq->requeue_ns, t->now_ns);
-	io->last_issue_ns = t->now_ns;
-	io->attempts++;
-	rq->completions_at_issue = d->completions;
-	if (rq->first && io->queue_ns > rq->first->process->issued_queue_ns)
-		rq->first->process->issued_queue_ns = io->queue_ns;
-	rq->issued = true;
-	pieces_at_device(rq, 1);
-	timeline_issued(t, d, 1);
-	io->depth_at_issue = (uint16_t)(d->nr_issued < UINT16_MAX ? d->nr_issued : UINT16_MAX);
-}
-
-static void attempt_over(struct tracker *t, struct device *d, struct rq *rq)
-{
-	if (!rq->issued)
-		return;
-	pieces_at_device(rq, -1);
-	rq->issued = false;
-	timeline_issued(t, d, -1);
-}
-
-static void count_seek(const struct tracker *t, struct device *d, struct device_sum *sum,
-		       const struct rq *rq)
-{
-	uint64_t away =
-		rq->sector > d->last_end ? rq->sector - d->last_end : d->last_end - rq->sector;
-
-	if (d->have_last_end && t->counting) {
-		sum->seeks++;
-		sum->sequential += away == 0;
-		sum->seek_sum_sectors += (double)away;
-		hist_add(&sum->seek_sectors, away);
-	}
-	d->last_end = rq->end;
-	d->have_last_end = true;
-}
-
-static int by_queue_time(const void *a, const void *b)
-{
-	const struct bio *const *x = a, *const *y = b;
-
-	return ((*x)->io.queue_ns > (*y)->io.queue_ns) - ((*x)->io.queue_ns < (*y)->io.queue_ns);
-}
-
-/* A multi-range discard: one G, and the Qs that follow it join unseen until their sum is D's [2]. */
-static void join_ranges(struct tracker *t, struct device *d, struct rq *rq, uint32_t bytes)
-{
-	struct bio **list = NULL;
-	size_t nr = 0;
-
-	bio_settle(t);
-	for (uint32_t i = 0; i <= t->waiting.mask; i++) {
-		for (struct hnode *node = t->waiting.bucket[i]; node; node = node->next) {
-			struct bio *bio = container_of(node, struct bio, by_start);
-
-			if (bio->dev != d->index || bio->class != CLASS_DISCARD ||
-			    bio->io.pid != rq->io.pid)
-				continue;
-			list = mem_grow(list, nr, sizeof(*list));
-			list[nr++] = bio;
-		}
-	}
-	if (nr)
-		qsort(list, nr, sizeof(*list), by_queue_time);
-	for (size_t i = 0; i < nr && rq->bytes_left < bytes; i++) {
-		rq->bytes_left += list[i]->bytes;
-		append_bio(t, rq, list[i]);
-	}
-	free(list);
-}
-
-/* What D says of the length rules; what was gathered may be short of it (lost merges). */
-static void fit_length(struct tracker *t, struct device *d, struct rq *rq, const struct event *ev)
-{
-	if (rq->bytes_left == ev->bytes || rq->io.issue_ns != TIME_NONE)
-		return;
-	if (ev->class == CLASS_DISCARD && rq->bytes_left < ev->bytes)
-		join_ranges(t, d, rq, ev->bytes);
-	rq->bytes_left = ev->bytes;
-	rq->io.bytes = ev->bytes;
-	rq->end = rq->sector + ev->bytes / SECTOR_SIZE;
-}
-
-/* Its completion was lost: the device has another request at the same place now. */
-static void lose_completion(struct tracker *t, struct device *d, struct rq *rq)
-{
-	if (t->counting)
-		device_sum(t, d)->orphan_issues++;
-	rq->io.crosses_loss = true;
-	rq_done(t, d, rq, 0);
-}
-
-static void issue_unranged(struct tracker *t, struct device *d, const struct event *ev)
-{
-	struct rq *rq = rq_alone(t, d, ev);
-
-	if (ev->class == CLASS_PASSTHROUGH)
-		list_add(&d->passthrough, &rq->flush);
-	rq_attempt(t, d, rq);
-}
-
-void rq_issue(struct tracker *t, struct device *d, const struct event *ev)
-{
-	struct device_sum *sum = device_sum(t, d);
-	struct rq *rq;
-	int equals;
-
-	sum->have_requests = true;
-	if (ev->class == CLASS_FLUSH) {
-		flush_issue(t, d, ev);
-		return;
-	}
-	if (ev->class == CLASS_PASSTHROUGH || !ev->bytes) {
-		if (t->counting) {
-			sum->requests[ev->class].count++;
-			sum->requests[ev->class].bytes += ev->bytes;
-		}
-		if (ev->class == CLASS_PASSTHROUGH)
-			issue_unranged(t, d, ev);
-		return;
-	}
-	rq = find_start(t, d, ev, false, &equals);
-	if (!rq) {
-		rq = find_start(t, d, ev, true, &equals);
-		if (rq)
-			lose_completion(t, d, rq);
-		rq = make_ungotten(t, d, ev);
-	}
-	if (equals > 1) {
-		rq->io.ambiguous = true;
-		if (t->counting)
-			sum->ambiguous_joins++;
-	}
-	fit_length(t, d, rq, ev);
-	close_end(t, rq);
-	if (rq->io.issue_ns == TIME_NONE) {
-		rq->io.sector = rq->sector;
-		if (t->counting) {
-			sum->requests[ev->class].count++;
-			sum->requests[ev->class].bytes += ev->bytes;
-		}
-		count_seek(t, d, sum, rq);
-	}
-	flush_data_issued(t, d, rq, ev->flags);
-	rq_attempt(t, d, rq);
-}
-
-void rq_requeue(struct tracker *t, struct device *d, const struct event *ev)
-{
-	struct device_sum *sum = device_sum(t, d);
-	uint64_t lost_ns;
-	int equals;
-	struct rq *rq = ev->class == CLASS_FLUSH && !list_empty(&d->commands)
-				? container_of(d->commands.next, struct rq, flush)
-				: find_start(t, d, ev, true, &equals);
-
-	if (!rq)
-		return;
-	lost_ns = elapsed(rq->io.last_issue_ns, ev->time_ns);
-	if (t->counting)
-		*(lost_ns < BUSY_NS ? &sum->requeues_busy : &sum->requeues_failed) += 1;
-	rq->io.attempt_lost_ns += lost_ns;
-	rq->requeue_ns = ev->time_ns;
-	attempt_over(t, d, rq);
-}
-
-/* ---- C ---- */
-
-void note_error(struct device_sum *sum, const struct event *ev)
-{
-	int error = ev->error < 0 ? -ev->error : ev->error;
-
-	for (uint64_t i = 0; i < sum->nr_errors; i++) {
-		if (sum->errors[i].error == error && sum->errors[i].class == ev->class) {
-			sum->errors[i].count++;
-			return;
-		}
-	}
-	sum->errors = mem_grow(sum->errors, sum->nr_errors, sizeof(*sum->errors));
-	sum->errors[sum->nr_errors++] = (struct io_error){
-		.error = error, .class = ev->class, .count = 1, .first_sector = ev->sector
-	};
-}
-
-/* Was the request open across a window of loss? Windows come roughly in the order of time. */
-static bool crosses_loss(const struct tracker *t, const struct io *io)
-{
-	uint64_t since_ns = io->queue_ns != TIME_NONE ? io->queue_ns : io->issue_ns;
-
-	for (size_t i = t->facts->nr_losses; i-- > 0;) {
-		const struct loss *loss = &t->facts->losses[i];
-
-		if (loss->from_ns < io->end_ns && loss->to_ns > since_ns)
-			return true;
-		if (loss->to_ns + UINT64_C(1000000000) < since_ns)
-			return false;
-	}
-	return false;
-}
-
-static void count_latencies(struct device_sum *sum, const struct io *io)
-{
-	if (io->ambiguous || io->crosses_loss || io->attempts > 1) {
-		sum->left_out++;
-		return;
-	}
-	add_phase(sum, PHASE_G2I, io->get_ns, io->insert_ns);
-	if (io->insert_ns == TIME_NONE)
-		add_phase(sum, PHASE_G2D, io->get_ns, io->issue_ns);
-	add_phase(sum, PHASE_I2D, io->insert_ns, io->issue_ns);
-	add_phase(sum, PHASE_M2D, io->merge_ns, io->issue_ns);
-	add_phase(sum, PHASE_Q2D, io->queue_ns, io->issue_ns);
-	if (io->class != CLASS_FLUSH)
-		add_phase(sum, PHASE_D2C, io->last_issue_ns, io->complete_ns);
-	add_phase(sum, PHASE_R_Q2C, io->queue_ns, io->end_ns);
-	if (io->last_issue_ns != TIME_NONE)
-		hist_add(&sum->class_d2c[io->class], elapsed(io->last_issue_ns, io->complete_ns));
-	if (io->queue_ns != TIME_NONE)
-		hist_add(&sum->class_r_q2c[io->class], elapsed(io->queue_ns, io->end_ns));
-}
-
-void rq_done(struct tracker *t, struct device *d, struct rq *rq, int error)
-{
-	struct io *io = &rq->io;
-
-	attempt_over(t, d, rq);
-	if (error)
-		io->error = (int16_t)error;
-	if (io->complete_ns == TIME_NONE)
-		io->complete_ns = t->now_ns;
-	io->end_ns = t->now_ns;
-	if (!io->crosses_loss)
-		io->crosses_loss = crosses_loss(t, io);
-	if (io->crosses_loss || io->ambiguous)
-		for (struct bio *bio = rq->first; bio; bio = bio->next)
-			bio->origin->io.left_out = true;
-	bios_done(t, rq, UINT64_MAX, error);
-	if (t->counting) {
-		count_latencies(device_sum(t, d), io);
-		if (io->nr_bios)
-			process_get(t, io->pid)->sum.requests++;
-	}
-	if (t->options.out.request)
-		t->options.out.request(t->options.out.arg, io);
-	rq_free(t, d, rq);
-}
-
-/* A C that no open request starts at. */
-static void complete_orphan(struct tracker *t, struct device *d, const struct event *ev)
-{
-	struct device_sum *sum = device_sum(t, d);
-	struct hnode *node = hash_find(&t->requests, start_key(d, ev->sector));
-	struct rq *rq;
-	int equals;
-
-	if (t->counting) {
-		sum->orphan_completes++;
-		for (; node; node = hash_next(node))
-			if (container_of(node, struct rq, by_start)->io.class != ev->class) {
-				sum->class_mismatches++;
-				break;
-			}
-	}
-	rq = find_start(t, d, ev, false, &equals); /* its D was lost */
-	if (rq) {
-		rq->io.crosses_loss = true;
-		rq_done(t, d, rq, ev->error);
-	}
-}
-
-static void complete_passthrough(struct tracker *t, struct device *d, const struct event *ev)
-{
-	struct rq *rq;
-
-	if (list_empty(&d->passthrough)) {
-		if (t->counting)
-			device_sum(t, d)->orphan_completes++;
-		return;
-	}
-	rq = container_of(d->passthrough.next, struct rq, flush);
-	rq->io.ambiguous = d->passthrough.next != d->passthrough.prev;
-	timeline_completed(t, d);
-	rq_done(t, d, rq, ev->error);
-}
-
-/* The front of the request has ended; what is left starts further on. */
-static void complete_part(struct tracker *t, struct device *d, struct rq *rq, uint32_t bytes,
-			  int error)
-{
-	if (t->counting)
-		device_sum(t, d)->partial_completions++;
-	if (error)
-		rq->io.error = (int16_t)error;
-	rq->bytes_left -= bytes;
-	if (!(rq->io.flags & (EV_PREFLUSH | EV_FUA)))
-		bios_done(t, rq, bytes, error);
-	set_start(t, d, rq, rq->sector + bytes / SECTOR_SIZE);
-}
-
-void rq_complete(struct tracker *t, struct device *d, const struct event *ev)
-{
-	struct device_sum *sum = device_sum(t, d);
-	uint32_t bytes = ev->bytes;
-	struct rq *rq;
-	int equals;
-
-	if (ev->error)
-		note_error(sum, ev);
-	if (ev->class == CLASS_FLUSH && !list_empty(&d->commands)) {
-		flush_complete(t, d, ev);
-		return;
-	}
-	if (ev->class == CLASS_PASSTHROUGH) {
-		complete_passthrough(t, d, ev);
-		return;
-	}
-	if (!bytes) {
-		flush_zero_end(t, d, ev);
-		return;
-	}
-	rq = find_start(t, d, ev, true, &equals);
-	if (!rq) {
-		complete_orphan(t, d, ev);
-		return;
-	}
-	if (equals > 1) {
-		rq->io.ambiguous = true;
-		if (t->counting)
-			sum->ambiguous_joins++;
-	}
-	if (bytes > rq->bytes_left) {
-		bytes = rq->bytes_left;
-		if (t->counting)
-			sum->double_completions++;
-	}
-	if (t->counting)
-		sum->completed_bytes[ev->class] += bytes;
-	timeline_completed(t, d);
-	if (bytes < rq->bytes_left) {
-		complete_part(t, d, rq, bytes, ev->error);
-		return;
-	}
-	rq->io.complete_ns = ev->time_ns;
-	if (flush_data_done(t, rq)) {
-		attempt_over(t, d, rq);
-		leave_tables(t, rq);
-		return;
-	}
-	rq_done(t, d, rq, ev->error);
 }

@@ -190,13 +190,30 @@ void bio_piece_done(struct tracker *t, struct bio *piece, uint32_t bytes, int er
 void rq_get(struct tracker *t, struct device *d, const struct event *ev);
 void rq_merge_bio(struct tracker *t, struct device *d, const struct event *ev);
 void rq_merge_rq(struct tracker *t, struct device *d, const struct event *ev);
+/* The first request with ev's start and class and this state; *equals = how many there are. */
+struct rq *rq_find(struct tracker *t, const struct device *d, const struct event *ev, bool issued,
+		   int *equals);
+struct rq *rq_alone(struct tracker *t, struct device *d, const struct event *ev); /* in no table */
+struct rq *rq_ungotten(struct tracker *t, struct device *d, const struct event *ev); /* no G seen */
+void rq_set_start(struct tracker *t, struct device *d, struct rq *rq, uint64_t sector);
+void rq_close_end(struct tracker *t, struct rq *rq); /* it cannot be merged to any more */
+void rq_leave_tables(struct tracker *t, struct rq *rq);
+void rq_append_bio(struct tracker *t, struct rq *rq, struct bio *bio);
+/* The first `bytes` of the request have ended; so have the bios or parts of them in there. */
+void rq_bios_done(struct tracker *t, struct rq *rq, uint64_t bytes, int error);
+void rq_pieces_at_device(struct rq *rq, int by); /* told to the origins of its split bios */
+void rq_free(struct tracker *t, struct device *d, struct rq *rq);
+
+/* attempt.c */
 void rq_insert(struct tracker *t, struct device *d, const struct event *ev);
 void rq_issue(struct tracker *t, struct device *d, const struct event *ev);
 void rq_requeue(struct tracker *t, struct device *d, const struct event *ev);
+void rq_attempt(struct tracker *t, struct device *d, struct rq *rq);      /* at a D */
+void rq_attempt_over(struct tracker *t, struct device *d, struct rq *rq); /* at its R or C */
+
+/* complete.c */
 void rq_complete(struct tracker *t, struct device *d, const struct event *ev);
-struct rq *rq_alone(struct tracker *t, struct device *d, const struct event *ev); /* unhashed */
-void rq_attempt(struct tracker *t, struct device *d, struct rq *rq);              /* D */
-void rq_done(struct tracker *t, struct device *d, struct rq *rq, int error);      /* its last C */
+void rq_done(struct tracker *t, struct device *d, struct rq *rq, int error); /* hands it out */
 void note_error(struct device_sum *sum, const struct event *ev);
 
 /* flush.c */

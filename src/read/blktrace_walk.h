@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From record to record through a binary file of blktrace, whole or damaged. What records mean is not
+ * known here. Layout and damage: doc/formats/blktrace_bin.md.
+ */
+#ifndef BLKLAB_READ_BLKTRACE_WALK_H
+#define BLKLAB_READ_BLKTRACE_WALK_H
+
+#include "trace/input.h"
+#include "trace/source.h"
+
+#define BLKTRACE_BUFFER_BYTES (96 * 1024) /* many files at once should stay in the cache */
+#define BLKTRACE_LAST_ACTION  19          /* numbers of events are 1..19 */
+#define BLKTRACE_LAST_NOTE    2           /* numbers of notes are 0..2 */
+#define BLKTRACE_CGROUP       0x100u      /* flag in a number: a cgroup id comes first */
+#define BLKTRACE_NOTIFY       (1u << 10)  /* category: a note, not an event */
+
+/* A decoded header, v7 and v8 alike, in host byte order. */
+struct blktrace_header {
+	uint64_t time_ns, sector;
+	uint32_t sequence, bytes, pid, device, cpu, number, categories;
+	uint16_t error, pdu_len;
+	size_t size; /* of the header itself; the payload follows it */
+};
+
+struct blktrace_walk {
+	struct blob *blob;          /* borrowed */
+	struct source_stats *stats; /* borrowed: bytes and damage are counted here */
+	int cpu;                    /* of a per-CPU file; -1: a merged dump, any */
+	bool swap, order_known;
+	bool in_damage; /* the last bytes skipped were damaged and what follows may be too */
+	bool at_end;    /* of the blob */
+	uint8_t *buf;   /* owned by the caller, BLKTRACE_BUFFER_BYTES */
+	size_t at, len; /* unread bytes are buf[at..len); the caller moves `at` past a record */
+};
+
+/* Looks at the unread bytes: 1 a whole record is there, 0 no more, 2 only with more of the file. */
+int blktrace_walk_next(struct blktrace_walk *w, struct blktrace_header *h);
+
+/* Makes the buffer as full as the blob allows; the unread part moves to its start, so payloads lent
+ * from it are gone. 0, or -1 with err. */
+int blktrace_walk_fill(struct blktrace_walk *w, struct error *err);
+
+/* The version that a file's first bytes say (whatever it is), or 0: no such file; *swap: it is in the
+ * other byte order. */
+int blktrace_version(const uint8_t *head, size_t len, bool *swap);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Requests inserted, issued, given back and issued again [4].
+ */
+#include <stdlib.h>
+
+#include "track/state.h"
+
+#define BUSY_NS UINT64_C(1000000) /* R sooner after D than this: the driver had no room */
+
+void rq_insert(struct tracker *t, struct device *d, const struct event *ev)
+{
+	int equals;
+	struct rq *rq;
+
+	device_sum(t, d)->have_requests = true;
+	if (!ev->bytes || ev->class == CLASS_PASSTHROUGH)
+		return;
+	rq = rq_find(t, d, ev, false, &equals);
+	if (!rq)
+		rq = rq_ungotten(t, d, ev);
+	if (rq->io.insert_ns == TIME_NONE)
+		rq->io.insert_ns = ev->time_ns;
+}
+
+void rq_attempt(struct tracker *t, struct device *d, struct rq *rq)
+{
+	struct io *io = &rq->io;
+
+	if (io->issue_ns == TIME_NONE)
+		io->issue_ns = t->now_ns;
+	else
+		io->requeue_wait_ns += elapsed(rq->requeue_ns, t->now_ns);
+	io->last_issue_ns = t->now_ns;
+	io->attempts++;
+	rq->completions_at_issue = d->completions;
+	if (rq->first && io->queue_ns > rq->first->process->issued_queue_ns)
+		rq->first->process->issued_queue_ns = io->queue_ns;
+	rq->issued = true;
+	rq_pieces_at_device(rq, 1);
+	timeline_issued(t, d, 1);
+	io->depth_at_issue = (uint16_t)(d->nr_issued < UINT16_MAX ? d->nr_issued : UINT16_MAX);
+}
+
+void rq_attempt_over(struct tracker *t, struct device *d, struct rq *rq)
+{
+	if (!rq->issued)
+		return;
+	rq_pieces_at_device(rq, -1);
+	rq->issued = false;
+	timeline_issued(t, d, -1);
+}
+
+static void count_seek(const struct tracker *t, struct device *d, struct device_sum *sum,
+		       const struct rq *rq)
+{
+	uint64_t away =
+		rq->sector > d->last_end ? rq->sector - d->last_end : d->last_end - rq->sector;
+
+	if (d->have_last_end && t->counting) {
+		sum->seeks++;
+		sum->sequential += away == 0;
+		sum->seek_sum_sectors += (double)away;
+		hist_add(&sum->seek_sectors, away);
+	}
+	d->last_end = rq->end;
+	d->have_last_end = true;
+}
+
+static int by_queue_time(const void *a, const void *b)
+{
+	const struct bio *const *x = a, *const *y = b;
+
+	return ((*x)->io.queue_ns > (*y)->io.queue_ns) - ((*x)->io.queue_ns < (*y)->io.queue_ns);
+}
+
+/* A multi-range discard: one G, and the Qs that follow it join unseen until their sum is D's [2]. */
+static void join_ranges(struct tracker *t, struct device *d, struct rq *rq, uint32_t bytes)
+{
+	struct bio **list = NULL;
+	size_t nr = 0;
+
+	bio_settle(t);
+	for (uint32_t i = 0; i <= t->waiting.mask; i++) {
+		for (struct hnode *node = t->waiting.bucket[i]; node; node = node->next) {
+			struct bio *bio = container_of(node, struct bio, by_start);
+
+			if (bio->dev != d->index || bio->class != CLASS_DISCARD ||
+			    bio->io.pid != rq->io.pid)
+				continue;
+			list = mem_grow(list, nr, sizeof(*list));
+			list[nr++] = bio;
+		}
+	}
+	if (nr)
+		qsort(list, nr, sizeof(*list), by_queue_time);
+	for (size_t i = 0; i < nr && rq->bytes_left < bytes; i++) {
+		rq->bytes_left += list[i]->bytes;
+		rq_append_bio(t, rq, list[i]);
+	}
+	free(list);
+}
+
+/* What D says of the length rules; what was gathered may be short of it (lost merges). */
+static void fit_length(struct tracker *t, struct device *d, struct rq *rq, const struct event *ev)
+{
+	if (rq->bytes_left == ev->bytes || rq->io.issue_ns != TIME_NONE)
+		return;
+	if (ev->class == CLASS_DISCARD && rq->bytes_left < ev->bytes)
+		join_ranges(t, d, rq, ev->bytes);
+	rq->bytes_left = ev->bytes;
+	rq->io.bytes = ev->bytes;
+	rq->end = rq->sector + ev->bytes / SECTOR_SIZE;
+}
+
+/* Its completion was lost: the device has another request at the same place now. */
+static void lose_completion(struct tracker *t, struct device *d, struct rq *rq)
+{
+	if (t->counting)
+		device_sum(t, d)->orphan_issues++;
+	rq->io.crosses_loss = true;
+	rq_done(t, d, rq, 0);
+}
+
+static void issue_unranged(struct tracker *t, struct device *d, const struct event *ev)
+{
+	struct rq *rq = rq_alone(t, d, ev);
+
+	if (ev->class == CLASS_PASSTHROUGH)
+		list_add(&d->passthrough, &rq->flush);
+	rq_attempt(t, d, rq);
+}
+
+void rq_issue(struct tracker *t, struct device *d, const struct event *ev)
+{
+	struct device_sum *sum = device_sum(t, d);
+	struct rq *rq;
+	int equals;
+
+	sum->have_requests = true;
+	if (ev->class == CLASS_FLUSH) {
+		flush_issue(t, d, ev);
+		return;
+	}
+	if (ev->class == CLASS_PASSTHROUGH || !ev->bytes) {
+		if (t->counting) {
+			sum->requests[ev->class].count++;
+			sum->requests[ev->class].bytes += ev->bytes;
+		}
+		if (ev->class == CLASS_PASSTHROUGH)
+			issue_unranged(t, d, ev);
+		return;
+	}
+	rq = rq_find(t, d, ev, false, &equals);
+	if (!rq) {
+		rq = rq_find(t, d, ev, true, &equals);
+		if (rq)
+			lose_completion(t, d, rq);
+		rq = rq_ungotten(t, d, ev);
+	}
+	if (equals > 1) {
+		rq->io.ambiguous = true;
+		if (t->counting)
+			sum->ambiguous_joins++;
+	}
+	fit_length(t, d, rq, ev);
+	rq_close_end(t, rq);
+	if (rq->io.issue_ns == TIME_NONE) {
+		rq->io.sector = rq->sector;
+		if (t->counting) {
+			sum->requests[ev->class].count++;
+			sum->requests[ev->class].bytes += ev->bytes;
+		}
+		count_seek(t, d, sum, rq);
+	}
+	flush_data_issued(t, d, rq, ev->flags);
+	rq_attempt(t, d, rq);
+}
+
+void rq_requeue(struct tracker *t, struct device *d, const struct event *ev)
+{
+	struct device_sum *sum = device_sum(t, d);
+	uint64_t lost_ns;
+	int equals;
+	struct rq *rq = ev->class == CLASS_FLUSH && !list_empty(&d->commands)
+				? container_of(d->commands.next, struct rq, flush)
+				: rq_find(t, d, ev, true, &equals);
+
+	if (!rq)
+		return;
+	lost_ns = elapsed(rq->io.last_issue_ns, ev->time_ns);
+	if (t->counting)
+		*(lost_ns < BUSY_NS ? &sum->requeues_busy : &sum->requeues_failed) += 1;
+	rq->io.attempt_lost_ns += lost_ns;
+	rq->requeue_ns = ev->time_ns;
+	rq_attempt_over(t, d, rq);
+}

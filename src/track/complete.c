@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Completions: whole requests, parts, errors, and what matches nothing; the latencies.
+ */
+#include "track/state.h"
+
+void note_error(struct device_sum *sum, const struct event *ev)
+{
+	int error = ev->error < 0 ? -ev->error : ev->error;
+
+	for (uint64_t i = 0; i < sum->nr_errors; i++) {
+		if (sum->errors[i].error == error && sum->errors[i].class == ev->class) {
+			sum->errors[i].count++;
+			return;
+		}
+	}
+	sum->errors = mem_grow(sum->errors, sum->nr_errors, sizeof(*sum->errors));
+	sum->errors[sum->nr_errors++] = (struct io_error){
+		.error = error, .class = ev->class, .count = 1, .first_sector = ev->sector
+	};
+}
+
+/* Was the request open across a window of loss? Windows come roughly in the order of time. */
+static bool crosses_loss(const struct tracker *t, const struct io *io)
+{
+	uint64_t since_ns = io->queue_ns != TIME_NONE ? io->queue_ns : io->issue_ns;
+
+	for (size_t i = t->facts->nr_losses; i-- > 0;) {
+		const struct loss *loss = &t->facts->losses[i];
+
+		if (loss->from_ns < io->end_ns && loss->to_ns > since_ns)
+			return true;
+		if (loss->to_ns + UINT64_C(1000000000) < since_ns)
+			return false;
+	}
+	return false;
+}
+
+static void count_latencies(struct device_sum *sum, const struct io *io)
+{
+	if (io->ambiguous || io->crosses_loss || io->attempts > 1) {
+		sum->left_out++;
+		return;
+	}
+	add_phase(sum, PHASE_G2I, io->get_ns, io->insert_ns);
+	if (io->insert_ns == TIME_NONE)
+		add_phase(sum, PHASE_G2D, io->get_ns, io->issue_ns);
+	add_phase(sum, PHASE_I2D, io->insert_ns, io->issue_ns);
+	add_phase(sum, PHASE_M2D, io->merge_ns, io->issue_ns);
+	add_phase(sum, PHASE_Q2D, io->queue_ns, io->issue_ns);
+	if (io->class != CLASS_FLUSH)
+		add_phase(sum, PHASE_D2C, io->last_issue_ns, io->complete_ns);
+	add_phase(sum, PHASE_R_Q2C, io->queue_ns, io->end_ns);
+	if (io->last_issue_ns != TIME_NONE)
+		hist_add(&sum->class_d2c[io->class], elapsed(io->last_issue_ns, io->complete_ns));
+	if (io->queue_ns != TIME_NONE)
+		hist_add(&sum->class_r_q2c[io->class], elapsed(io->queue_ns, io->end_ns));
+}
+
+void rq_done(struct tracker *t, struct device *d, struct rq *rq, int error)
+{
+	struct io *io = &rq->io;
+
+	rq_attempt_over(t, d, rq);
+	if (error)
+		io->error = (int16_t)error;
+	if (io->complete_ns == TIME_NONE)
+		io->complete_ns = t->now_ns;
+	io->end_ns = t->now_ns;
+	if (!io->crosses_loss)
+		io->crosses_loss = crosses_loss(t, io);
+	if (io->crosses_loss || io->ambiguous)
+		for (struct bio *bio = rq->first; bio; bio = bio->next)
+			bio->origin->io.left_out = true;
+	rq_bios_done(t, rq, UINT64_MAX, error);
+	if (t->counting) {
+		count_latencies(device_sum(t, d), io);
+		if (io->nr_bios)
+			process_get(t, io->pid)->sum.requests++;
+	}
+	if (t->options.out.request)
+		t->options.out.request(t->options.out.arg, io);
+	rq_free(t, d, rq);
+}
+
+/* A C that no open request starts at. */
+static void complete_orphan(struct tracker *t, struct device *d, const struct event *ev)
+{
+	struct device_sum *sum = device_sum(t, d);
+	struct hnode *node = hash_find(&t->requests, start_key(d, ev->sector));
+	struct rq *rq;
+	int equals;
+
+	if (t->counting) {
+		sum->orphan_completes++;
+		for (; node; node = hash_next(node))
+			if (container_of(node, struct rq, by_start)->io.class != ev->class) {
+				sum->class_mismatches++;
+				break;
+			}
+	}
+	rq = rq_find(t, d, ev, false, &equals); /* its D was lost */
+	if (rq) {
+		rq->io.crosses_loss = true;
+		rq_done(t, d, rq, ev->error);
+	}
+}
+
+static void complete_passthrough(struct tracker *t, struct device *d, const struct event *ev)
+{
+	struct rq *rq;
+
+	if (list_empty(&d->passthrough)) {
+		if (t->counting)
+			device_sum(t, d)->orphan_completes++;
+		return;
+	}
+	rq = container_of(d->passthrough.next, struct rq, flush);
+	rq->io.ambiguous = d->passthrough.next != d->passthrough.prev;
+	timeline_completed(t, d);
+	rq_done(t, d, rq, ev->error);
+}
+
+/* The front of the request has ended; what is left starts further on. */
+static void complete_part(struct tracker *t, struct device *d, struct rq *rq, uint32_t bytes,
+			  int error)
+{
+	if (t->counting)
+		device_sum(t, d)->partial_completions++;
+	if (error)
+		rq->io.error = (int16_t)error;
+	rq->bytes_left -= bytes;
+	if (!(rq->io.flags & (EV_PREFLUSH | EV_FUA)))
+		rq_bios_done(t, rq, bytes, error);
+	rq_set_start(t, d, rq, rq->sector + bytes / SECTOR_SIZE);
+}
+
+void rq_complete(struct tracker *t, struct device *d, const struct event *ev)
+{
+	struct device_sum *sum = device_sum(t, d);
+	uint32_t bytes = ev->bytes;
+	struct rq *rq;
+	int equals;
+
+	if (ev->error)
+		note_error(sum, ev);
+	if (ev->class == CLASS_FLUSH && !list_empty(&d->commands)) {
+		flush_complete(t, d, ev);
+		return;
+	}
+	if (ev->class == CLASS_PASSTHROUGH) {
+		complete_passthrough(t, d, ev);
+		return;
+	}
+	if (!bytes) {
+		flush_zero_end(t, d, ev);
+		return;
+	}
+	rq = rq_find(t, d, ev, true, &equals);
+	if (!rq) {
+		complete_orphan(t, d, ev);
+		return;
+	}
+	if (equals > 1) {
+		rq->io.ambiguous = true;
+		if (t->counting)
+			sum->ambiguous_joins++;
+	}
+	if (bytes > rq->bytes_left) {
+		bytes = rq->bytes_left;
+		if (t->counting)
+			sum->double_completions++;
+	}
+	if (t->counting)
+		sum->completed_bytes[ev->class] += bytes;
+	timeline_completed(t, d);
+	if (bytes < rq->bytes_left) {
+		complete_part(t, d, rq, bytes, ev->error);
+		return;
+	}
+	rq->io.complete_ns = ev->time_ns;
+	if (flush_data_done(t, rq)) {
+		rq_attempt_over(t, d, rq);
+		rq_leave_tables(t, rq);
+		return;
+	}
+	rq_done(t, d, rq, ev->error);
+}
