@@ -15,7 +15,16 @@
 #define BUFFER_LEAST (64 << 10)
 #define BUFFER_MOST  ((uint64_t)1 << 30)
 
-enum { OPT_MOUNT = 256, OPT_BACKEND, OPT_FOR, OPT_BUFFER, OPT_NO_PLUG, OPT_EXIT, OPT_NO_REPORT };
+enum {
+	OPT_MOUNT = 256,
+	OPT_BACKEND,
+	OPT_FOR,
+	OPT_BUFFER,
+	OPT_NO_PLUG,
+	OPT_PLUG,
+	OPT_EXIT,
+	OPT_NO_REPORT
+};
 
 struct options {
 	struct record_options record;
@@ -102,6 +111,9 @@ static int take_option(struct options *o, int c, char **argv, struct error *err)
 	case OPT_NO_PLUG:
 		o->record.no_plug = true;
 		return 0;
+	case OPT_PLUG:
+		o->record.keep_plugs = true;
+		return 0;
 	case OPT_EXIT:
 		o->exit_with_command = true;
 		return 0;
@@ -129,6 +141,7 @@ static int parse(struct options *o, int argc, char **argv, struct error *err)
 		{ "for", required_argument, NULL, OPT_FOR },
 		{ "buffer", required_argument, NULL, OPT_BUFFER },
 		{ "no-plug", no_argument, NULL, OPT_NO_PLUG },
+		{ "plug", no_argument, NULL, OPT_PLUG },
 		{ "exit-with-cmd", no_argument, NULL, OPT_EXIT },
 		{ "no-report", no_argument, NULL, OPT_NO_REPORT },
 		{ "help", no_argument, NULL, 'h' },

@@ -23,8 +23,9 @@ struct record_options {
 	const char *backend;   /* NULL = the first that can */
 	uint64_t for_ns;       /* stop after this time; 0 = no limit */
 	uint64_t buffer_bytes; /* per CPU; 0 = the backend's choice */
-	bool no_plug;
-	char **command; /* NULL-terminated argv; NULL = until a signal */
+	bool no_plug;          /* never record plug and unplug */
+	bool keep_plugs;       /* record them however fast the I/O is */
+	char **command;        /* NULL-terminated argv; NULL = until a signal */
 
 	/* One line for the user, now. */
 	void (*say)(void *arg, const char *sentence);

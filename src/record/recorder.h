@@ -60,6 +60,9 @@ struct backend {
 
 	struct recorder_progress (*progress)(const struct recorder *self);
 
+	/* From now on plug and unplug are not recorded: the most frequent events and the least
+	 * needed where I/O is fast. Once. */
+	void (*shed_plugs)(struct recorder *self);
 	/* Stops recording; then everything the kernel still holds is in the files. Once. */
 	int (*drain)(struct recorder *self, struct recorder_losses *losses, struct error *err);
 

@@ -45,6 +45,9 @@ struct recording {
 	struct recorder_losses losses;
 	enum stop_reason stopped_by;
 	uint64_t armed_ns;
+	uint64_t completed; /* I/Os at the last sample */
+	int fast_samples;   /* in a row, above the rate at which plugs are shed */
+	bool plugs_shed;
 	const char *gone; /* names a device that vanished, NULL = none; borrowed from the sampler */
 };
 

@@ -13,6 +13,8 @@
 #include "record/when.h"
 
 #define STAT_FIELDS 17
+#define STAT_READS  0 /* completed, in /sys/block/DEV/stat */
+#define STAT_WRITES 4
 
 /* Of the hundreds: what dirty pages and writeback did. */
 static const char *const vmstat_keys[] = { "nr_dirty",
@@ -248,6 +250,26 @@ size_t sampler_look(struct sampler *sampler, const char **news)
 		gone += device->gone;
 	}
 	return gone;
+}
+
+uint64_t sampler_completed(struct sampler *sampler)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < sampler->nr_devices; i++) {
+		char text[512], *at = text, *end;
+
+		if (sampler->devices[i].gone ||
+		    !reread(sampler->devices[i].stat_fd, text, sizeof(text)))
+			continue;
+		for (int field = 0; field <= STAT_WRITES; field++, at = end) {
+			uint64_t value = strtoull(at, &end, 10);
+
+			if (field == STAT_READS || field == STAT_WRITES)
+				sum += value;
+		}
+	}
+	return sum;
 }
 
 uint64_t sampler_inflight(struct sampler *sampler)

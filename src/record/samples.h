@@ -44,6 +44,9 @@ void sampler_take(struct sampler *sampler);
 /* Looks for devices that vanished; returns how many are gone, and through `news` the first one that
  * was not known to be gone (borrowed), or NULL. */
 size_t sampler_look(struct sampler *sampler, const char **news);
+/* I/Os that all devices have completed since they are there; 0 where unknown. */
+uint64_t sampler_completed(struct sampler *sampler);
+
 /* Requests in flight on all devices; 0 where unknown. */
 uint64_t sampler_inflight(struct sampler *sampler);
 void sampler_release(struct sampler *sampler);

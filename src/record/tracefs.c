@@ -36,6 +36,7 @@ struct tracefs_recorder {
 	int long_size;
 	int leftovers; /* of killed recorders, removed */
 	uint64_t armed_ns, disarmed_ns;
+	uint64_t plugs_until_ns;        /* 0: as long as everything */
 	json_t *events, *events_absent; /* owned */
 };
 
@@ -326,6 +327,17 @@ static struct recorder_progress tracefs_progress(const struct recorder *recorder
 	return progress;
 }
 
+static void tracefs_shed_plugs(struct recorder *recorder)
+{
+	struct tracefs_recorder *self = (struct tracefs_recorder *)recorder;
+	struct error ignored;
+
+	/* Where it does not work, more is recorded than was wished. */
+	set(self, "events/block/block_plug/enable", "0", &ignored);
+	set(self, "events/block/block_unplug/enable", "0", &ignored);
+	self->plugs_until_ns = when_mono();
+}
+
 static int tracefs_drain(struct recorder *recorder, struct recorder_losses *losses,
 			 struct error *err)
 {
@@ -365,6 +377,9 @@ static void tracefs_describe(const struct recorder *recorder, json_t *meta)
 	json_object_set_new(meta, "cpus", cpus);
 	json_object_set_new(meta, "buffer_bytes", json_integer((json_int_t)self->buffer_bytes));
 	json_object_set(meta, "events", self->events);
+	json_object_set_new(meta, "plugs_until_ns",
+			    self->plugs_until_ns ? json_integer((json_int_t)self->plugs_until_ns)
+						 : json_null());
 	json_object_set(meta, "events_absent", self->events_absent);
 	json_object_set_new(meta, "ring", rings);
 	json_object_set_new(meta, "leftovers_removed", json_integer(self->leftovers));
@@ -376,6 +391,7 @@ const struct backend backend_tracefs = {
 	.probe = tracefs_probe,
 	.start = tracefs_start,
 	.progress = tracefs_progress,
+	.shed_plugs = tracefs_shed_plugs,
 	.drain = tracefs_drain,
 	.describe = tracefs_describe,
 	.stop = tracefs_stop,

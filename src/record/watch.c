@@ -15,6 +15,9 @@
 #define SETTLE_NS   SECOND_NS       /* for requests in flight after the command's end */
 #define SETTLE_TICK (SECOND_NS / 100)
 
+#define PLUG_IOS_PER_S 50000ull /* model.md 15 */
+#define FAST_SAMPLES   3        /* in a row */
+
 static bool child_runs(struct recording *rec)
 {
 	return rec->child.started && !child_poll(&rec->child);
@@ -76,6 +79,27 @@ static void show_progress(struct recording *rec, uint64_t now)
 				       rec->backend->progress(rec->recorder).bytes);
 }
 
+/* Fast I/O plugs for every request; two more events for each would cost the most and tell the least. */
+static void check_rate(struct recording *rec)
+{
+	uint64_t completed, last = rec->completed;
+
+	if (rec->plugs_shed || rec->options->no_plug || rec->options->keep_plugs)
+		return;
+	completed = sampler_completed(&rec->sampler);
+	rec->completed = completed;
+	if (completed - last < PLUG_IOS_PER_S * SAMPLE_INTERVAL_NS / SECOND_NS || !last) {
+		rec->fast_samples = 0;
+		return;
+	}
+	if (++rec->fast_samples < FAST_SAMPLES)
+		return;
+	rec->plugs_shed = true;
+	rec->backend->shed_plugs(rec->recorder);
+	recording_say(rec, "above 50,000 I/Os a second: plug events are recorded no longer "
+			   "(--plug keeps them)");
+}
+
 /* Until something ends the recording. */
 static enum stop_reason watch_recording(struct recording *rec)
 {
@@ -100,6 +124,7 @@ static enum stop_reason watch_recording(struct recording *rec)
 		if (stop || now < next_sample)
 			continue;
 		sampler_take(&rec->sampler);
+		check_rate(rec);
 		next_sample += SAMPLE_INTERVAL_NS;
 		if (next_sample <= now) /* we were held up: no burst of samples */
 			next_sample = now + SAMPLE_INTERVAL_NS;
