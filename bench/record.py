@@ -260,7 +260,9 @@ def table(tools, runs, args, notes):
         if all(isinstance(x, int) for x in lost):
             row.append(f"{sum(lost):,} of {sum(column(tool.name, 'events')) + sum(lost):,}")
         else:
-            row.append(", ".join(str(x) for x in lost if x) or "n/a")
+            # perf counts lost pieces of its buffer, each of many events
+            chunks = sum(int(str(x).split()[0]) for x in lost if x)
+            row.append(f"{chunks:,} chunks of many events" if chunks else "n/a")
         out.append("| " + " | ".join(row) + " |")
     ours = runs.get("blklab")
     if ours:

@@ -26,7 +26,11 @@ cleanup() {
 	for i in "${instances[@]}"; do [ -d "$tracing/instances/$i" ] && rmdir "$tracing/instances/$i"; done
 	for ((i = ${#mounts[@]} - 1; i >= 0; i--)); do umount "${mounts[i]}"; done
 	for i in "${loops[@]}"; do
-		[ -e "/sys/block/${i#/dev/}/loop" ] || continue
+		# Detached already, its number may be somebody else's by now.
+		case $(cat "/sys/block/${i#/dev/}/loop/backing_file" 2>/dev/null) in
+		"$WORK"/*) ;;
+		*) continue ;;
+		esac
 		partx -d "$i" 2>/dev/null
 		losetup -d "$i"
 	done
