@@ -4,12 +4,13 @@ BUILD  ?= build
 prefix ?= /usr/local
 export BUILD
 
+# Only what is installed: tests and fuzzers take minutes, and test/run builds them itself.
 all:
 	@tools/setup $(BUILD)
-	@ninja -C $(BUILD)
+	@ninja -C $(BUILD) blklab blklab.1
 
 help:
-	@echo "make              build $(BUILD)/blklab"
+	@echo "make              build $(BUILD)/blklab and the manual page"
 	@echo "make demo         record a real ext4 on a scratch loop device and say where the time went (root)"
 	@echo "make check        all tests, release and sanitized (minutes)"
 	@echo "make bench        speed and recording overhead against the classic tools, into doc/bench.md"
@@ -53,7 +54,7 @@ format:
 install:
 	@tools/setup $(BUILD)
 	@meson configure $(BUILD) -Dprefix=$(abspath $(prefix))
-	@ninja -C $(BUILD)
+	@ninja -C $(BUILD) blklab blklab.1
 	@DESTDIR="$(DESTDIR)" meson install -C $(BUILD) --no-rebuild
 
 clean:

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "cmd/command.h"
 #include "cmd/help.h"
 
@@ -52,6 +53,7 @@ static const struct command *find(const char *name)
 static int unknown_command(const char *name)
 {
 	const struct command *close = NULL;
+	char *clean = printable(name);
 	size_t least = 3; /* more than two letters away is another word */
 
 	for (size_t i = 0; i < NR_COMMANDS; i++) {
@@ -62,7 +64,8 @@ static int unknown_command(const char *name)
 			close = commands[i];
 		}
 	}
-	fprintf(stderr, "blklab: there is no command \"%s\"", name);
+	fprintf(stderr, "blklab: there is no command \"%s\"", clean);
+	free(clean);
 	if (close)
 		fprintf(stderr, "; did you mean \"%s\"?\n", close->name);
 	else
@@ -87,10 +90,13 @@ static int run(const struct command *command, int argc, char **argv)
 	struct sysroot root = { .prefix = prefix ? prefix : "" };
 	struct error err = { 0 };
 	int status = command->run(argc, argv, &root, &err);
+	char *clean;
 
 	if (status >= 0)
 		return status;
-	fprintf(stderr, "blklab: %s: %s\n", command->name, err.text);
+	clean = printable(err.text);
+	fprintf(stderr, "blklab: %s: %s\n", command->name, clean);
+	free(clean);
 	return err.status == STATUS_DONE ? STATUS_FAILED : (int)err.status;
 }
 

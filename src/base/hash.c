@@ -17,15 +17,13 @@ void hash_release(struct hash *hash)
 	*hash = (struct hash){ 0 };
 }
 
-/* Appends: equal keys stay in the order of their arrival. */
-static void append(struct hash *hash, struct hnode *node)
+/* Puts the first node of a key into its bucket. */
+static void put_first(struct hash *hash, struct hnode *node)
 {
-	struct hnode **link = &hash->bucket[hash_slot(hash, node->key)];
+	struct hnode **bucket = &hash->bucket[hash_slot(hash, node->key)];
 
-	while (*link)
-		link = &(*link)->next;
-	*link = node;
-	node->next = NULL;
+	node->next = *bucket;
+	*bucket = node;
 }
 
 static void grow(struct hash *hash)
@@ -40,7 +38,7 @@ static void grow(struct hash *hash)
 
 		for (; node; node = next) {
 			next = node->next;
-			append(hash, node);
+			put_first(hash, node);
 		}
 	}
 	free(old);
@@ -48,19 +46,63 @@ static void grow(struct hash *hash)
 
 void hash_add(struct hash *hash, struct hnode *node, uint64_t key)
 {
-	if (hash->nr > hash->mask)
-		grow(hash);
+	struct hnode *first = hash_find(hash, key);
+
 	node->key = key;
-	append(hash, node);
+	node->same = NULL;
 	hash->nr++;
+	if (first) {
+		first->last->same = node;
+		first->last = node;
+		return;
+	}
+	if (hash->nr_keys++ > hash->mask)
+		grow(hash);
+	node->last = node;
+	put_first(hash, node);
+}
+
+static void del_behind(struct hnode *first, const struct hnode *node)
+{
+	struct hnode *before = first;
+
+	while (before->same != node)
+		before = before->same;
+	before->same = node->same;
+	if (first->last == node)
+		first->last = before;
 }
 
 void hash_del(struct hash *hash, struct hnode *node)
 {
-	struct hnode **link = &hash->bucket[hash_slot(hash, node->key)];
+	struct hnode **link = &hash->bucket[hash_slot(hash, node->key)], *heir = node->same;
 
-	while (*link != node)
+	while ((*link)->key != node->key)
 		link = &(*link)->next;
-	*link = node->next;
 	hash->nr--;
+	if (*link != node) {
+		del_behind(*link, node);
+		return;
+	}
+	if (heir) {
+		heir->last = node->last;
+		heir->next = node->next;
+		*link = heir;
+		return;
+	}
+	*link = node->next;
+	hash->nr_keys--;
+}
+
+struct hnode *hash_walk(const struct hash *hash, struct hash_walk *walk)
+{
+	if (walk->node && walk->node->same) {
+		walk->node = walk->node->same;
+		return walk->node;
+	}
+	walk->first = walk->first ? walk->first->next : NULL;
+	while (!walk->first && walk->slot <= hash->mask)
+		walk->first = hash->bucket[walk->slot++];
+	walk->node = walk->first;
+	return walk->node;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/doctor.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cmd/command.h"
 #include "cmd/help.h"
+#include "cmd/option.h"
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -37,12 +37,14 @@ static void print_backends(const json_t *doc)
 static void print_events(const json_t *doc)
 {
 	const json_t *events = json_object_get(doc, "events"), *event;
-	size_t i;
+	size_t i, present, absent;
 
 	if (!json_is_object(events))
 		return;
-	printf("%-11s %zu of the wanted trace events are there\n", "events",
-	       json_array_size(json_object_get(events, "present")));
+	present = json_array_size(json_object_get(events, "present"));
+	absent = json_array_size(json_object_get(events, "absent"));
+	printf("%-11s %zu of the %zu wanted trace events are there%s\n", "events", present,
+	       present + absent, absent ? "; what is absent is not needed" : "");
 	json_array_foreach(json_object_get(events, "absent"), i, event)
 		printf("%16s absent: %s (%s)\n", "", text_of(event, "name"),
 		       text_of(event, "what"));
@@ -106,7 +108,7 @@ static void print_device(const json_t *device)
 {
 	const json_t *part = json_object_get(device, "partition");
 	const json_t *fua = json_object_get(device, "fua");
-	const char *direct = text_of(device, "loop_direct_io");
+	const json_t *loop = json_object_get(device, "loop");
 
 	printf("\n%-11s %s (%s), %s-based, %s\n", "device", text_of(device, "name"),
 	       text_of(device, "device"), text_of(device, "kind"), text_of(device, "why"));
@@ -123,9 +125,9 @@ static void print_device(const json_t *device)
 	       : json_is_true(fua) ? "yes"
 				   : "no",
 	       or_na(text_of(device, "wbt_lat_usec")));
-	if (direct)
-		printf("%16s loop device on %s, %s\n", "", or_na(text_of(device, "loop_file")),
-		       *direct == '1'
+	if (json_is_object(loop))
+		printf("%16s loop device on %s, %s\n", "", or_na(text_of(loop, "backing_file")),
+		       json_is_true(json_object_get(loop, "direct_io"))
 			       ? "direct I/O"
 			       : "buffered: measures the page cache (losetup --direct-io=on)");
 	print_mounts(device);
@@ -167,9 +169,7 @@ static int run(int argc, char **argv, const struct sysroot *root, struct error *
 			help_print("doctor");
 			return STATUS_DONE;
 		} else {
-			return error_usage(err,
-					   "there is no option \"%s\" (see blklab help doctor)",
-					   argv[optind - 1]);
+			return option_error(err, c, argv, longs);
 		}
 	}
 	if (argc - optind > 1)

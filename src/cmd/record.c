@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/record.h"
 
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +8,10 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/printable.h"
 #include "cmd/command.h"
 #include "cmd/help.h"
+#include "cmd/option.h"
 
 #define BUFFER_LEAST (64 << 10)
 #define BUFFER_MOST  ((uint64_t)1 << 30)
@@ -42,8 +43,11 @@ static void wipe_progress(struct options *o)
 
 static void say(void *arg, const char *sentence)
 {
+	char *clean = printable(sentence);
+
 	wipe_progress(arg);
-	fprintf(stderr, "blklab: record: %s\n", sentence);
+	fprintf(stderr, "blklab: record: %s\n", clean);
+	free(clean);
 }
 
 static void progress(void *arg, double elapsed_s, uint64_t bytes)
@@ -72,10 +76,13 @@ static int parse_buffer(struct options *o, const char *text, struct error *err)
 {
 	char *end;
 	double size = strtod(text, &end);
-	double unit = !strcmp(end, "K") ? 1 << 10 : !strcmp(end, "M") || !*end ? 1 << 20 : 0;
+	double unit = !strcmp(end, "K")            ? 1 << 10
+		      : !strcmp(end, "M") || !*end ? 1 << 20
+		      : !strcmp(end, "G")          ? 1 << 30
+						   : 0;
 
 	if (end == text || !(size * unit >= BUFFER_LEAST) || size * unit > (double)BUFFER_MOST)
-		return error_usage(err, "--buffer takes 64K to 1024M per CPU, not \"%s\"", text);
+		return error_usage(err, "--buffer takes 64K to 1G per CPU, not \"%s\"", text);
 	o->record.buffer_bytes = (uint64_t)(size * unit);
 	return 0;
 }
@@ -85,6 +92,21 @@ static void add(const char ***list, size_t *nr, const char *text)
 	*list = mem_grow(*list, *nr, sizeof(**list));
 	(*list)[(*nr)++] = text;
 }
+
+static const struct option longs[] = {
+	{ "device", required_argument, NULL, 'd' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "mount", required_argument, NULL, OPT_MOUNT },
+	{ "backend", required_argument, NULL, OPT_BACKEND },
+	{ "for", required_argument, NULL, OPT_FOR },
+	{ "buffer", required_argument, NULL, OPT_BUFFER },
+	{ "no-plug", no_argument, NULL, OPT_NO_PLUG },
+	{ "plug", no_argument, NULL, OPT_PLUG },
+	{ "exit-with-cmd", no_argument, NULL, OPT_EXIT },
+	{ "no-report", no_argument, NULL, OPT_NO_REPORT },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
 
 static int take_option(struct options *o, int c, char **argv, struct error *err)
 {
@@ -123,30 +145,13 @@ static int take_option(struct options *o, int c, char **argv, struct error *err)
 	case 'h':
 		o->help = true;
 		return 0;
-	case ':':
-		return error_usage(err, "%s needs a value", argv[optind - 1]);
 	default:
-		return error_usage(err, "there is no option \"%s\" (see blklab help record)",
-				   argv[optind - 1]);
+		return option_error(err, c, argv, longs);
 	}
 }
 
 static int parse(struct options *o, int argc, char **argv, struct error *err)
 {
-	static const struct option longs[] = {
-		{ "device", required_argument, NULL, 'd' },
-		{ "output", required_argument, NULL, 'o' },
-		{ "mount", required_argument, NULL, OPT_MOUNT },
-		{ "backend", required_argument, NULL, OPT_BACKEND },
-		{ "for", required_argument, NULL, OPT_FOR },
-		{ "buffer", required_argument, NULL, OPT_BUFFER },
-		{ "no-plug", no_argument, NULL, OPT_NO_PLUG },
-		{ "plug", no_argument, NULL, OPT_PLUG },
-		{ "exit-with-cmd", no_argument, NULL, OPT_EXIT },
-		{ "no-report", no_argument, NULL, OPT_NO_REPORT },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
 	int c;
 
 	opterr = 0;

@@ -4,7 +4,6 @@
  * byte order. Layout: doc/formats/blktrace_bin.md. Everything readable is used, everything skipped
  * is counted.
  */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,8 @@
 #include "base/bytes.h"
 #include "base/container.h"
 #include "base/mem.h"
+#include "read/blktrace_cpus.h"
+#include "read/blktrace_notes.h"
 #include "read/blktrace_walk.h"
 #include "trace/format.h"
 
@@ -49,11 +50,14 @@ struct counter {
 struct bin {
 	struct source self;
 	struct blktrace_walk walk;
-	struct facts *facts;      /* borrowed */
-	size_t input;             /* which of facts->inputs it is part of */
-	char *base;               /* owned; the name its device gets */
-	bool named;               /* the first event's device was given its name */
-	struct counter *counters; /* owned array */
+	struct facts *facts; /* borrowed */
+	size_t input;        /* which of facts->inputs it is part of */
+	struct blktrace_notes notes;
+	struct blktrace_cpus cpus; /* of a stream that is no file of one CPU */
+	char *base;                /* owned; the name its device gets */
+	bool named;                /* the first event's device was given its name */
+	uint32_t device;           /* of the last I/O event; 0 = none yet */
+	struct counter *counters;  /* owned array */
 	size_t nr_counters;
 };
 
@@ -96,16 +100,12 @@ static void check_sequence(struct bin *b, const struct blktrace_header *h)
 static void take_note(struct bin *b, const struct blktrace_header *h, const uint8_t *pdu,
 		      size_t len)
 {
-	struct facts *facts = b->facts;
-
-	if ((h->number & ~BLKTRACE_CGROUP) == NOTE_PROCESS) {
-		names_add(&facts->names, h->pid, h->time_ns, (const char *)pdu, len);
-	} else if (len >= 8 && !facts->have_wall) {
-		facts->have_wall = true;
-		facts->wall_at_ns = h->time_ns;
-		facts->wall_ns = bytes_u32(pdu, b->walk.swap) * UINT64_C(1000000000) +
-				 bytes_u32(pdu + 4, b->walk.swap);
-	}
+	if ((h->number & ~BLKTRACE_CGROUP) == NOTE_PROCESS)
+		blktrace_note_name(&b->notes, h->pid, h->time_ns, (const char *)pdu, len);
+	else if (len >= 8)
+		blktrace_note_clock(&b->notes, h->time_ns,
+				    bytes_u32(pdu, b->walk.swap) * UINT64_C(1000000000) +
+					    bytes_u32(pdu + 4, b->walk.swap));
 }
 
 static uint8_t class_of(const struct blktrace_header *h)
@@ -162,6 +162,8 @@ static bool take_record(struct bin *b, struct blktrace_header *h, const uint8_t 
 	size_t len = h->pdu_len;
 	uint32_t cgroup = 0;
 
+	if (b->walk.cpu < 0)
+		blktrace_cpus_add(&b->cpus, h->cpu);
 	if (h->number & BLKTRACE_CGROUP) {
 		size_t skip = len < 8 ? len : 8;
 
@@ -176,7 +178,7 @@ static bool take_record(struct bin *b, struct blktrace_header *h, const uint8_t 
 			return false;
 		}
 		/* sequence, sector, bytes and error of a note are stale memory */
-		*ev = (struct event){ .time_ns = h->time_ns,
+		*ev = (struct event){ .time_ns = blktrace_notes_time(&b->notes, h->time_ns),
 				      .device = h->device,
 				      .pid = h->pid,
 				      .cpu = (uint16_t)h->cpu,
@@ -219,6 +221,15 @@ static bool take_record(struct bin *b, struct blktrace_header *h, const uint8_t 
 	return true;
 }
 
+/* Not a remap's: it may be recorded on one device and name another. */
+static void note_device(struct bin *b, const struct event *ev)
+{
+	if (ev->device == b->device || ev->class == CLASS_NONE || ev->action == ACT_REMAP)
+		return;
+	b->device = ev->device;
+	facts_device_held(b->facts, ev->device, b->input);
+}
+
 static int bin_pull(struct source *self, struct event *events, int max, struct error *err)
 {
 	struct bin *b = container_of(self, struct bin, self);
@@ -232,6 +243,8 @@ static int bin_pull(struct source *self, struct event *events, int max, struct e
 				break; /* what was lent lies in the buffer */
 			if (blktrace_walk_fill(w, err) < 0)
 				return -1;
+			if (!b->notes.settled)
+				blktrace_notes_look(&b->notes, w);
 			continue;
 		}
 		if (take_record(b, &h, w->buf + w->at + h.size, &events[n])) {
@@ -239,9 +252,14 @@ static int bin_pull(struct source *self, struct event *events, int max, struct e
 				facts_device(b->facts, h.device, b->base);
 				b->named = true;
 			}
+			note_device(b, &events[n]);
 			n++;
 		}
 		w->at += h.size + h.pdu_len;
+	}
+	if (!n) {
+		blktrace_notes_end(&b->notes);
+		blktrace_say_stream(b->facts, b->input, &b->cpus);
 	}
 	self->stats.events += (uint64_t)n;
 	b->facts->inputs[b->input].events += (uint64_t)n;
@@ -260,25 +278,6 @@ static void bin_release(struct source *self)
 
 static const struct source_ops bin_ops = { .pull = bin_pull, .release = bin_release };
 
-/* N of "NAME.blktrace.N", or -1. */
-static int cpu_of_name(const char *name)
-{
-	const char *mark = strstr(name, ".blktrace."), *digits;
-	int cpu = 0;
-
-	if (!mark)
-		return -1;
-	digits = mark + strlen(".blktrace.");
-	if (!*digits || strlen(digits) > 5)
-		return -1;
-	for (; *digits; digits++) {
-		if (!isdigit((unsigned char)*digits))
-			return -1;
-		cpu = cpu * 10 + (*digits - '0');
-	}
-	return cpu;
-}
-
 static int bin_probe(struct input *in, struct error *err)
 {
 	int score = 0;
@@ -290,10 +289,20 @@ static int bin_probe(struct input *in, struct error *err)
 
 		if (blktrace_version(head, len, &swap))
 			return 100;
-		if (cpu_of_name(in->blobs[i].name) >= 0)
+		if (blktrace_cpu_of_name(in->blobs[i].name) >= 0)
 			score = 20;
 	}
 	return score;
+}
+
+/* Of one stream they are known only when it has been read. */
+static void say_cpus(struct input_info *info, const struct input *in)
+{
+	size_t used = strlen(info->dialect);
+
+	if (blktrace_cpu_of_name(in->blobs[0].name) >= 0)
+		snprintf(info->dialect + used, sizeof(info->dialect) - used, ", %zu CPU%s", in->nr,
+			 in->nr == 1 ? "" : "s");
 }
 
 /* What the heads say, for the dialect line and for a sentence where it cannot be read. */
@@ -316,12 +325,14 @@ static int look(struct input *in, struct facts *facts, size_t *index, struct err
 	*index = facts_input(facts, in->label, "blktrace"); /* moves the array */
 	info = &facts->inputs[*index];
 	if (version)
-		snprintf(info->dialect, sizeof(info->dialect), "v%d, %s-endian, %zu CPU%s", version,
-			 swap == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) ? "little" : "big",
-			 in->nr, in->nr == 1 ? "" : "s");
+		snprintf(info->dialect, sizeof(info->dialect), "v%d, %s-endian", version,
+			 swap == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) ? "little" : "big");
 	else
 		snprintf(info->dialect, sizeof(info->dialect),
 			 any ? "no record at its start" : "empty");
+	if (version)
+		say_cpus(info, in);
+	snprintf(info->lacks_drops_of, sizeof(info->lacks_drops_of), "%s", in->base);
 	facts_dropped_unknown(facts, version == 8 ? "a v8 trace carries no drop count"
 						  : "a v7 trace carries no drop count");
 	return 0;
@@ -334,6 +345,7 @@ static int bin_open(struct input *in, struct facts *facts, struct sources *sourc
 
 	if (look(in, facts, &index, err) < 0)
 		return -1;
+	blktrace_say_holes(facts, in);
 	for (size_t i = 0; i < in->nr; i++) {
 		struct bin *b = mem_zalloc(sizeof(*b));
 
@@ -342,9 +354,11 @@ static int bin_open(struct input *in, struct facts *facts, struct sources *sourc
 		b->walk.stats = &b->self.stats;
 		b->facts = facts;
 		b->input = index;
-		b->walk.cpu = cpu_of_name(in->blobs[i].name);
+		b->walk.cpu = blktrace_cpu_of_name(in->blobs[i].name);
 		b->base = b->walk.cpu >= 0 ? mem_strdup(in->base) : NULL;
-		b->walk.buf = mem_resize(NULL, BLKTRACE_BUFFER_BYTES, 1);
+		blktrace_notes_init(&b->notes, facts, index, b->walk.cpu < 0);
+		b->walk.size = b->walk.cpu < 0 ? BLKTRACE_STREAM_BYTES : BLKTRACE_BUFFER_BYTES;
+		b->walk.buf = mem_resize(NULL, b->walk.size, 1);
 		sources_add(sources, &b->self);
 	}
 	return 0;

@@ -17,6 +17,7 @@ struct log {
 	uint64_t totals;  /* dropped, summed over the devices' "Total:" lines */
 	uint64_t overall; /* "You have N ... dropped events" */
 	unsigned int devices;
+	char names[4][32]; /* of the first devices */
 };
 
 static const char *skip_blanks(const char *p)
@@ -53,6 +54,8 @@ static void take_line(struct log *log, const char *line, size_t len)
 
 	line = skip_blanks(line);
 	if (is_device_line(line, len)) {
+		if (log->devices < sizeof(log->names) / sizeof(*log->names))
+			sscanf(line, "=== %31s", log->names[log->devices]);
 		log->devices++;
 	} else if (sscanf(line, "Total: %llu events (dropped %llu)", &events, &n) == 2) {
 		log->told = true;
@@ -137,6 +140,7 @@ static int log_open(struct input *in, struct facts *facts, struct sources *sourc
 		return 0;
 	}
 	facts->dropped_told = true;
+	memcpy(info->tells_drops_of, log.names, sizeof(log.names));
 	/* Both say the same where the log is whole. */
 	facts->dropped += log.totals > log.overall ? log.totals : log.overall;
 	return 0;

@@ -63,9 +63,8 @@ int blktrace_walk_fill(struct blktrace_walk *w, struct error *err)
 	memmove(w->buf, w->buf + w->at, w->len - w->at);
 	w->len -= w->at;
 	w->at = 0;
-	while (!w->at_end && w->len < BLKTRACE_BUFFER_BYTES) {
-		ssize_t got =
-			blob_read(w->blob, w->buf + w->len, BLKTRACE_BUFFER_BYTES - w->len, err);
+	while (!w->at_end && w->len < w->size) {
+		ssize_t got = blob_read(w->blob, w->buf + w->len, w->size - w->len, err);
 
 		if (got < 0)
 			return -1;

@@ -9,11 +9,12 @@
 #include "trace/input.h"
 #include "trace/source.h"
 
-#define BLKTRACE_BUFFER_BYTES (96 * 1024) /* many files at once should stay in the cache */
-#define BLKTRACE_LAST_ACTION  19          /* numbers of events are 1..19 */
-#define BLKTRACE_LAST_NOTE    2           /* numbers of notes are 0..2 */
-#define BLKTRACE_CGROUP       0x100u      /* flag in a number: a cgroup id comes first */
-#define BLKTRACE_NOTIFY       (1u << 10)  /* category: a note, not an event */
+#define BLKTRACE_BUFFER_BYTES (96 * 1024)   /* many files at once should stay in the cache */
+#define BLKTRACE_STREAM_BYTES (1024 * 1024) /* of a merged dump, whose first event may come late */
+#define BLKTRACE_LAST_ACTION  19            /* numbers of events are 1..19 */
+#define BLKTRACE_LAST_NOTE    2             /* numbers of notes are 0..2 */
+#define BLKTRACE_CGROUP       0x100u        /* flag in a number: a cgroup id comes first */
+#define BLKTRACE_NOTIFY       (1u << 10)    /* category: a note, not an event */
 
 /* A decoded header, v7 and v8 alike, in host byte order. */
 struct blktrace_header {
@@ -30,7 +31,8 @@ struct blktrace_walk {
 	bool swap, order_known;
 	bool in_damage; /* the last bytes skipped were damaged and what follows may be too */
 	bool at_end;    /* of the blob */
-	uint8_t *buf;   /* owned by the caller, BLKTRACE_BUFFER_BYTES */
+	uint8_t *buf;   /* owned by the caller */
+	size_t size;    /* of it: BLKTRACE_BUFFER_BYTES or more */
 	size_t at, len; /* unread bytes are buf[at..len); the caller moves `at` past a record */
 };
 

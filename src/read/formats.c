@@ -118,6 +118,33 @@ static int open_one(struct input *in, struct facts *facts, struct sources *sourc
 	return -1;
 }
 
+static bool told_elsewhere(const struct facts *facts, const char *name)
+{
+	for (size_t i = 0; i < facts->nr_inputs; i++)
+		for (size_t k = 0; k < 4; k++)
+			if (!strcmp(facts->inputs[i].tells_drops_of[k], name))
+				return true;
+	return false;
+}
+
+/* A capture log beside the files tells what they lack. */
+static void settle_drops(struct facts *facts)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < facts->nr_inputs; i++) {
+		const char *name = facts->inputs[i].lacks_drops_of;
+
+		if (*name && !told_elsewhere(facts, name))
+			return;
+		any |= *name != 0;
+	}
+	if (!any || facts->meta) /* a recording has its own reason */
+		return;
+	free(facts->dropped_unknown_why);
+	facts->dropped_unknown_why = NULL;
+}
+
 int inputs_open(struct inputs *inputs, struct facts *facts, struct sources *sources,
 		struct error *err)
 {
@@ -132,8 +159,10 @@ int inputs_open(struct inputs *inputs, struct facts *facts, struct sources *sour
 		else if (!first.text[0])
 			first = why;
 	}
-	if (used)
+	if (used) {
+		settle_drops(facts);
 		return 0;
+	}
 	if (!inputs->nr)
 		return error_set(err, "no trace was named");
 	if (inputs->nr > 1)

@@ -41,6 +41,7 @@ struct page_source {
 	size_t uncounted;    /* index of the last of them in facts->losses */
 	uint64_t unknown;    /* records whose format is not stored */
 	uint32_t unknown_id; /* the first of them */
+	uint32_t device;     /* of the last I/O event; 0 = none yet */
 	bool ended;
 	struct rwbs_slot rwbs[RWBS_SLOTS];
 	struct comm_slot comm[COMM_SLOTS];
@@ -305,6 +306,15 @@ static void decode(struct page_source *s, const struct decoder *d, const struct 
 		take_comm(s, d, r, ev->pid);
 }
 
+/* Not a remap's: it is recorded for one device and names another. */
+static void note_device(struct page_source *s, const struct event *ev)
+{
+	if (ev->device == s->device || ev->class == CLASS_NONE || ev->action == ACT_REMAP)
+		return;
+	s->device = ev->device;
+	facts_device_held(s->facts, ev->device, s->cpu.input);
+}
+
 /* 1 where the record is an event. */
 static int take_record(struct page_source *s, const struct page_record *r, struct event *ev)
 {
@@ -326,6 +336,7 @@ static int take_record(struct page_source *s, const struct page_record *r, struc
 	switch (d->kind) {
 	case DECODE_EVENT:
 		decode(s, d, r, ev);
+		note_device(s, ev);
 		return 1;
 	case DECODE_FORK:
 		take_fork(s, d, r);
@@ -344,6 +355,15 @@ static int take_record(struct page_source *s, const struct page_record *r, struc
 	}
 }
 
+/* Whole pages that the recorder wrote and that are not there; a cut page has been counted. */
+static void check_stored(struct page_source *s)
+{
+	uint64_t page = s->layout->page_size, have = s->self.stats.bytes;
+
+	if (s->cpu.stored_bytes > have)
+		page_walk_damage(&s->walk, (s->cpu.stored_bytes - have) / page * page);
+}
+
 static int page_pull(struct source *self, struct event *events, int max, struct error *err)
 {
 	struct page_source *s = container_of(self, struct page_source, self);
@@ -359,6 +379,8 @@ static int page_pull(struct source *self, struct event *events, int max, struct 
 	self->stats.events += (uint64_t)n;
 	if (s->cpu.input < s->facts->nr_inputs)
 		s->facts->inputs[s->cpu.input].events += (uint64_t)n;
+	if (!r && !s->ended)
+		check_stored(s);
 	if (!r)
 		take_end(s);
 	/* An error comes again with the next pull, after what was read before it. */

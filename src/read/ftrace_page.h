@@ -37,7 +37,9 @@ struct page_cpu {
 	uint64_t
 		ring_lost; /* lost events that the ring's statistics told; already in facts->dropped */
 	uint64_t write_lost; /* bytes that the recorder could not write */
-	size_t input;        /* index in facts->inputs, whose event count is kept up to date */
+	uint64_t
+		stored_bytes; /* what it wrote, 0 = unknown: where less is there, pages are missing */
+	size_t input;         /* index in facts->inputs, whose event count is kept up to date */
 };
 
 /* A source over one cpuN.pages; it takes a share of the layout and borrows blob and facts. Forks and

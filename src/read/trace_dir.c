@@ -18,6 +18,15 @@
 #define LONG_NAME       96
 #define PAGE_SIZE_USUAL 4096
 
+/* A directory that we began and whose meta.json never came, or was left behind. */
+static bool looks_begun(const struct input *in)
+{
+	for (size_t i = 0; i < in->nr; i++)
+		if (page_blob_cpu(in->blobs[i].name) >= 0)
+			return true;
+	return input_blob(in, "facts/start.json") || input_blob(in, ".reserve");
+}
+
 static int dir_probe(struct input *in, struct error *err)
 {
 	struct blob *blob = input_blob(in, META);
@@ -25,7 +34,7 @@ static int dir_probe(struct input *in, struct error *err)
 	size_t len;
 
 	if (!blob)
-		return 0;
+		return looks_begun(in) ? 5 : 0;
 	len = blob_head(blob, PROBE_BYTES, &head, err);
 	if (len && memmem(head, len, "\"trace_version\"", 15))
 		return 100;
@@ -54,6 +63,13 @@ static json_t *read_meta(struct input *in, struct error *err)
 	char *text;
 	size_t len;
 
+	if (!blob) {
+		error_set(err,
+			  "%s: meta.json is missing: the recorder was killed before it could "
+			  "record, or not all files are here",
+			  in->label);
+		return NULL;
+	}
 	text = blob_text(blob, META_MAX, &len, err);
 	blob_close(blob);
 	if (!text)
@@ -189,21 +205,32 @@ static int read_names(struct facts *facts, struct input *in, uint64_t end_ns, st
 
 /* ---- losses --------------------------------------------------------------------------------- */
 
-/* What the ring's statistics say was lost on that CPU; false where they are not there. */
-static bool ring_lost(const json_t *meta, uint32_t cpu, uint64_t *lost)
+/* What meta.json says of a CPU's ring, or NULL. */
+static const json_t *ring_of(const json_t *meta, uint32_t cpu)
 {
 	const json_t *ring;
 	size_t i;
 
 	json_array_foreach(json_object_get(meta, "ring"), i, ring)
 	{
-		if (get_u64(ring, "cpu", UINT64_MAX) != cpu)
-			continue;
-		*lost = get_u64(ring, "overrun", 0) + get_u64(ring, "commit_overrun", 0) +
-			get_u64(ring, "dropped_events", 0);
-		return true;
+		if (get_u64(ring, "cpu", UINT64_MAX) == cpu)
+			return ring;
 	}
-	return false;
+	return NULL;
+}
+
+/* What the kernel lost on that CPU; false where it was not told, or not for all kinds of it. */
+static bool ring_lost(const json_t *ring, uint64_t *lost)
+{
+	static const char *const keys[] = { "overrun", "commit_overrun", "dropped_events" };
+	bool told = true;
+
+	*lost = 0;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		told = told && json_is_integer(json_object_get(ring, keys[i]));
+		*lost += get_u64(ring, keys[i], 0);
+	}
+	return told;
 }
 
 static uint64_t write_lost(struct facts *facts, struct input *in, const json_t *meta,
@@ -237,18 +264,63 @@ static void add_cpu(struct input *in, struct facts *facts, struct sources *sourc
 	struct page_cpu of = { .cpu = cpu,
 			       .start_ns = get_u64(meta, "start_ns", 0),
 			       .input = facts->nr_inputs - 1 };
+	const json_t *ring = ring_of(meta, cpu);
 	char why[LONG_NAME + 64];
 
 	of.write_lost = write_lost(facts, in, meta, in->blobs[i].name);
-	if (ring_lost(meta, cpu, &of.ring_lost)) {
-		facts->dropped += of.ring_lost;
+	of.stored_bytes = get_u64(ring, "bytes_written", 0);
+	if (ring_lost(ring, &of.ring_lost)) {
 		facts->dropped_told = true;
+	} else if (!json_is_true(json_object_get(meta, "complete"))) {
+		facts_dropped_unknown(facts, "the recorder did not finish, so what the kernel "
+					     "lost was not asked for");
 	} else {
 		snprintf(why, sizeof(why), "%.*s holds no ring statistics of CPU %u", LONG_NAME,
 			 in->label, cpu);
 		facts_dropped_unknown(facts, why);
 	}
+	facts->dropped += of.ring_lost;
 	sources_add(sources, page_source_new(layout, &in->blobs[i], &of, facts));
+}
+
+/* The pages of a CPU that are not there: nothing to read, but damage. */
+static int missing_pull(struct source *self, struct event *events, int max, struct error *err)
+{
+	return 0;
+}
+
+static void missing_release(struct source *self)
+{
+	free(self);
+}
+
+static const struct source_ops missing_ops = { .pull = missing_pull, .release = missing_release };
+
+/* CPUs that were recorded, by meta.json, and whose file was not handed on. A killed recorder's
+ * meta.json does not know how much there was. */
+static void add_missing(struct input *in, struct facts *facts, struct sources *sources,
+			const json_t *meta)
+{
+	bool complete = json_is_true(json_object_get(meta, "complete"));
+	const json_t *ring;
+	size_t i;
+
+	json_array_foreach(json_object_get(meta, "ring"), i, ring)
+	{
+		const char *file = json_string_value(json_object_get(ring, "file"));
+		uint64_t bytes = get_u64(ring, "bytes_written", 0);
+		struct source *source;
+
+		if (!file || input_blob(in, file) || (complete && !bytes))
+			continue;
+		source = mem_zalloc(sizeof(*source));
+		source->ops = &missing_ops;
+		source->stats.damaged_bytes = bytes;
+		source->stats.damages = 1;
+		sources_add(sources, source);
+		facts_note(facts, "%.*s: %.64s is missing, so the events of that CPU are not there",
+			   LONG_NAME, in->label, file);
+	}
 }
 
 static int add_cpus(struct input *in, struct facts *facts, struct sources *sources,
@@ -274,6 +346,7 @@ static int add_cpus(struct input *in, struct facts *facts, struct sources *sourc
 	page_layout_put(layout);
 	if (!nr)
 		return error_set(err, "%s: holds no cpuN.pages", in->label);
+	add_missing(in, facts, sources, meta);
 	snprintf(info->dialect, sizeof(info->dialect), "tracefs, %u CPU%s", nr, nr == 1 ? "" : "s");
 	return 0;
 }

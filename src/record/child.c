@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -13,6 +14,12 @@
 #include "base/mem.h"
 #include "record/jsontext.h"
 #include "record/when.h"
+
+/* What the child is told through its pipe, a byte each. */
+#define GO_RUN  'g'
+#define GO_MARK 'm'
+
+#define MARK_MAX 1024 /* path and mark; one write of it is not torn apart (PIPE_BUF) */
 
 static bool runnable(const char *path)
 {
@@ -53,19 +60,53 @@ int child_check(const char *name, struct error *err)
 	return runnable(name) ? 0 : error_errno(err, EACCES, "cannot run %s", name);
 }
 
-/* In the child: waits for the go, then becomes the command. */
+static bool read_byte(int fd, char *byte)
+{
+	ssize_t got;
+
+	do
+		got = read(fd, byte, 1);
+	while (got < 0 && errno == EINTR);
+	return got == 1;
+}
+
+/* In the child: "PATH\0MARK\0" follows; the answer is 0 or an errno. */
+static void write_mark(int go_fd, int result_fd)
+{
+	char text[MARK_MAX];
+	size_t len = 0;
+	int zeros = 0, failed = 0, fd;
+
+	while (zeros < 2) {
+		if (len == sizeof(text) || !read_byte(go_fd, &text[len]))
+			_exit(127);
+		zeros += !text[len++];
+	}
+	fd = open(text, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, text + strlen(text) + 1, len - strlen(text) - 2) < 0)
+		failed = errno;
+	if (fd >= 0)
+		close(fd);
+	if (write(result_fd, &failed, sizeof(failed)) != sizeof(failed))
+		_exit(127);
+}
+
+/* In the child: waits for the go, then tells what it has used up so far, and becomes the command. */
 static void become_command(struct child *child, const struct session *session, int go_fd,
 			   int result_fd)
 {
+	struct rusage used;
 	ssize_t got;
 	int errnum;
-	char go;
+	char go = 0;
 
 	session_restore_signals(session);
-	do
-		got = read(go_fd, &go, 1);
-	while (got < 0 && errno == EINTR);
-	if (got != 1)
+	while (read_byte(go_fd, &go) && go == GO_MARK)
+		write_mark(go_fd, result_fd);
+	if (go != GO_RUN)
+		_exit(127);
+	getrusage(RUSAGE_SELF, &used);
+	if (write(result_fd, &used, sizeof(used)) != sizeof(used))
 		_exit(127);
 	execvp(child->argv[0], child->argv);
 	errnum = errno;
@@ -90,6 +131,7 @@ int child_fork(struct child *child, char **argv, const struct session *session, 
 		close(go[1]);
 		become_command(child, session, go[0], result[1]);
 	}
+	child->kernel_pid = child->pid;
 	close(go[0]);
 	close(result[1]);
 	child->go_fd = go[1];
@@ -102,21 +144,43 @@ int child_fork(struct child *child, char **argv, const struct session *session, 
 	return 0;
 }
 
-int child_go(struct child *child, struct error *err)
+static ssize_t read_result(const struct child *child, void *to, size_t size)
 {
-	int errnum = 0;
 	ssize_t got;
 
+	do
+		got = read(child->result_fd, to, size);
+	while (got < 0 && errno == EINTR);
+	return got;
+}
+
+int child_mark(struct child *child, const char *path, const char *mark)
+{
+	char text[MARK_MAX + 1];
+	size_t len = (size_t)snprintf(text, sizeof(text), "%c%s%c%s", GO_MARK, path, 0, mark) + 1;
+	int failed = EPIPE;
+
+	if (len > sizeof(text))
+		return ENAMETOOLONG;
+	if (write(child->go_fd, text, len) != (ssize_t)len)
+		return errno;
+	return read_result(child, &failed, sizeof(failed)) == sizeof(failed) ? failed : EPIPE;
+}
+
+int child_go(struct child *child, struct error *err)
+{
+	struct rusage before;
+	int errnum = 0;
+
 	child->start_ns = when_mono();
-	if (write(child->go_fd, "g", 1) != 1)
+	if (write(child->go_fd, &(char){ GO_RUN }, 1) != 1)
 		return error_errno(err, errno, "cannot start %s", child->argv[0]);
 	close(child->go_fd);
 	child->go_fd = -1;
+	if (read_result(child, &before, sizeof(before)) == sizeof(before))
+		child->before = before;
 	/* Ends by itself at the exec, which closes the other side. */
-	do
-		got = read(child->result_fd, &errnum, sizeof(errnum));
-	while (got < 0 && errno == EINTR);
-	if (got == sizeof(errnum)) {
+	if (read_result(child, &errnum, sizeof(errnum)) == sizeof(errnum)) {
 		waitpid(child->pid, NULL, 0);
 		child->pid = 0;
 		return error_errno(err, errnum, "cannot run %s", child->argv[0]);
@@ -125,9 +189,27 @@ int child_go(struct child *child, struct error *err)
 	return 0;
 }
 
+static uint64_t grown(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
 static uint64_t timeval_ns(struct timeval tv)
 {
 	return (uint64_t)tv.tv_sec * 1000000000u + (uint64_t)tv.tv_usec * 1000u;
+}
+
+/* The highest memory use is the only one that cannot be told apart: at least the recorder's own. */
+static void take_usage(struct child *child, const struct rusage *used)
+{
+	const struct rusage *before = &child->before;
+
+	child->user_ns = grown(timeval_ns(used->ru_utime), timeval_ns(before->ru_utime));
+	child->system_ns = grown(timeval_ns(used->ru_stime), timeval_ns(before->ru_stime));
+	child->max_rss_bytes = (uint64_t)used->ru_maxrss * 1024;
+	child->major_faults = grown((uint64_t)used->ru_majflt, (uint64_t)before->ru_majflt);
+	child->in_blocks = grown((uint64_t)used->ru_inblock, (uint64_t)before->ru_inblock);
+	child->out_blocks = grown((uint64_t)used->ru_oublock, (uint64_t)before->ru_oublock);
 }
 
 bool child_poll(struct child *child)
@@ -140,12 +222,7 @@ bool child_poll(struct child *child)
 		return false;
 	child->end_ns = when_mono();
 	child->ended = true;
-	child->user_ns = timeval_ns(used.ru_utime);
-	child->system_ns = timeval_ns(used.ru_stime);
-	child->max_rss_bytes = (uint64_t)used.ru_maxrss * 1024;
-	child->major_faults = (uint64_t)used.ru_majflt;
-	child->in_blocks = (uint64_t)used.ru_inblock;
-	child->out_blocks = (uint64_t)used.ru_oublock;
+	take_usage(child, &used);
 	return true;
 }
 
@@ -186,7 +263,8 @@ json_t *child_json(const struct child *child)
 	for (char **arg = child->argv; *arg; arg++)
 		json_array_append_new(argv, json_text(*arg));
 	json_object_set_new(object, "argv", argv);
-	json_object_set_new(object, "pid", json_integer(child->pid));
+	json_object_set_new(object, "pid",
+			    child->kernel_pid ? json_integer(child->kernel_pid) : json_null());
 	json_object_set_new(object, "exit_status",
 			    exited ? json_integer(WEXITSTATUS(child->wait_status)) : json_null());
 	json_object_set_new(object, "signal",

@@ -265,6 +265,25 @@ static json_t *fua_json(const struct sysroot *root, uint32_t dev)
 	return value;
 }
 
+/* What a loop device stands on, and whether past the page cache; null where it is none, or empty. */
+static json_t *loop_json(const struct sysroot *root, uint32_t dev)
+{
+	char *file = sysroot_read(root, SMALL, "/sys/dev/block/" DEV_FMT "/loop/backing_file",
+				  DEV_ARG(dev));
+	char *dio = sysroot_read(root, SMALL, "/sys/dev/block/" DEV_FMT "/loop/dio", DEV_ARG(dev));
+	json_t *loop = json_null();
+
+	if (file) {
+		loop = json_object();
+		json_object_set_new(loop, "backing_file", json_text(file));
+		json_object_set_new(loop, "direct_io",
+				    dio ? json_boolean(dio[0] == '1') : json_null());
+	}
+	free(file);
+	free(dio);
+	return loop;
+}
+
 static json_t *partition_json(const struct rec_device *device)
 {
 	json_t *part;
@@ -296,6 +315,7 @@ json_t *devices_json(const struct rec_devices *devices, const struct sysroot *ro
 		json_object_set_new(one, "write_cache",
 				    attribute_json(root, device->dev, "queue/write_cache"));
 		json_object_set_new(one, "fua", fua_json(root, device->dev));
+		json_object_set_new(one, "loop", loop_json(root, device->dev));
 		json_array_append_new(list, one);
 	}
 	return list;

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "record/block_events.h"
 #include "record/devices.h"
+#include "record/instance.h"
 #include "record/jsontext.h"
 #include "record/recorder.h"
 #include "record/tracefs_dir.h"
@@ -103,7 +104,7 @@ static void add_tracefs(json_t *doc, const struct sysroot *root)
 	}
 	json_object_set_new(doc, "events", events_json(&dir));
 	json_object_set_new(doc, "blk_tracer", blk_tracer_json(&dir));
-	tracefs_dir_sweep(&dir, root, leftover_found, leftovers);
+	instance_sweep(&dir, root, leftover_found, leftovers);
 	json_object_set_new(doc, "leftovers", leftovers);
 	tracefs_dir_close(&dir);
 }
@@ -163,8 +164,6 @@ static json_t *devices_doc(const struct sysroot *root, const char *name, struct 
 		{ "wbt_lat_usec", "queue/wbt_lat_usec" },
 		{ "zoned", "queue/zoned" },
 		{ "size_sectors", "size" },
-		{ "loop_direct_io", "loop/dio" },
-		{ "loop_file", "loop/backing_file" },
 	};
 	struct rec_devices devices = { 0 };
 	json_t *list = NULL;

@@ -4,6 +4,7 @@
 #include <sys/utsname.h>
 
 #include "record/jsontext.h"
+#include "record/pidns.h"
 #include "record/recording.h"
 #include "record/when.h"
 
@@ -75,6 +76,9 @@ json_t *meta_describe(const struct recording *rec)
 			    json_boolean(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__));
 	json_object_set_new(meta, "wall_clock", wall_clock_json());
 	json_object_set_new(meta, "devices", devices_json(&rec->devices, rec->root));
+	json_object_set_new(meta, "pid_namespace",
+			    json_pack("{s:I, s:b}", "inode", (json_int_t)pidns_own(rec->root),
+				      "initial", pidns_own(rec->root) == PIDNS_INITIAL));
 	json_object_set_new(meta, "trace_on_recorded_device", json_boolean(trace_is_recorded(rec)));
 	return meta;
 }
@@ -108,8 +112,10 @@ json_t *meta_json(const struct recording *rec, bool complete)
 		json_object_set(meta, "before", rec->before);
 	if (!complete)
 		return meta;
-	json_object_set_new(meta, "threads",
-			    threads_grown_json(&rec->threads_start, &rec->threads_end));
+	if (!rec->pids_differ) /* else the kernel's threads are not to be seen */
+		json_object_set_new(meta, "threads",
+				    threads_grown_json(&rec->threads_start, &rec->threads_end,
+						       &rec->workers));
 	if (rec->after)
 		json_object_set(meta, "after", rec->after);
 	json_object_set_new(meta, "samples", samples_json(&rec->sampler));

@@ -34,9 +34,10 @@ int outdir_make(struct outdir *out, const char *path, struct error *err)
 	*out = (struct outdir){ .path = mem_strdup(path), .fd = -1, .reserve_fd = -1 };
 	out->problems = json_array();
 	if (mkdir(path, 0777)) {
-		if (errno == EEXIST)
-			return error_set(err, "%s exists already; name a new directory with -o",
-					 path);
+		if (errno == EEXIST) {
+			error_set(err, "%.300s exists already; name a new directory with -o", path);
+			return OUTDIR_EXISTS;
+		}
 		return error_errno(err, errno, "cannot make the directory %.300s", path);
 	}
 	out->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

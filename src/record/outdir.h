@@ -19,7 +19,9 @@ struct outdir {
 	json_t *problems; /* owned array of {"file", "errno", "lost_bytes"} */
 };
 
-/* Makes the directory; an existing one is refused. */
+#define OUTDIR_EXISTS (-2)
+
+/* Makes the directory; an existing one is refused with OUTDIR_EXISTS. */
 int outdir_make(struct outdir *out, const char *path, struct error *err);
 /* Gives the reserve back to the file system; from now on only the last files are written. */
 void outdir_spend_reserve(struct outdir *out);

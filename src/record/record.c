@@ -11,11 +11,13 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "record/pidns.h"
 #include "record/recording.h"
 #include "record/snapshot.h"
 #include "record/when.h"
 
-#define KMSG_MAX (256 << 10)
+#define KMSG_MAX         (256 << 10)
+#define SAME_SECOND_MOST 1000
 
 void recording_say(const struct recording *rec, const char *fmt, ...)
 {
@@ -121,15 +123,29 @@ static int store_meta(struct recording *rec, bool complete, struct error *err)
 	return result;
 }
 
-static int make_outdir(struct recording *rec, struct error *err)
+/* By the second; of several in one, the later ones get -2, -3 and so on behind it. */
+static int make_default_outdir(struct recording *rec, struct error *err)
 {
-	char name[64] = "blklab";
+	char name[64] = "blklab", longer[80];
 	time_t now = time(NULL);
 	struct tm tm;
+	int result;
 
 	if (localtime_r(&now, &tm))
 		strftime(name, sizeof(name), "blklab-%Y%m%d-%H%M%S", &tm);
-	return outdir_make(&rec->out, rec->options->out ? rec->options->out : name, err);
+	result = outdir_make(&rec->out, name, err);
+	for (int i = 2; result == OUTDIR_EXISTS && i < SAME_SECOND_MOST; i++) {
+		outdir_release(&rec->out);
+		snprintf(longer, sizeof(longer), "%s-%d", name, i);
+		result = outdir_make(&rec->out, longer, err);
+	}
+	return result;
+}
+
+static int make_outdir(struct recording *rec, struct error *err)
+{
+	return rec->options->out ? outdir_make(&rec->out, rec->options->out, err)
+				 : make_default_outdir(rec, err);
 }
 
 static void undo_recorder(void *arg)
@@ -153,12 +169,27 @@ static int arm(struct recording *rec, struct error *err)
 	if (rec->options->command &&
 	    child_fork(&rec->child, rec->options->command, &rec->session, err))
 		return -1;
+	if (rec->options->command)
+		plan.child = &rec->child;
 	rec->recorder = rec->backend->start(&plan, err);
 	if (!rec->recorder)
 		return -1;
+	if (rec->child.argv && !rec->child.kernel_pid)
+		recording_say(rec,
+			      "this is a container, and which process of the trace the command is "
+			      "could not be told: the report is of all that waited");
 	session_push(&rec->session, undo_recorder, rec);
+	/* What arming cost the kernel's workers is not the command's. */
+	workers_open(&rec->workers, rec->root);
 	rec->armed_ns = when_mono();
 	return store_meta(rec, false, err);
+}
+
+static int first_problem(const struct recording *rec)
+{
+	const json_t *problem = json_array_get(rec->out.problems, 0);
+
+	return (int)json_integer_value(json_object_get(problem, "errno"));
 }
 
 /* -1 = nothing was recorded. */
@@ -166,6 +197,7 @@ static int record_all(struct recording *rec, struct error *err)
 {
 	if (make_outdir(rec, err))
 		return -1;
+	rec->pids_differ = pidns_of_proc(rec->root) != PIDNS_INITIAL;
 	rec->described = meta_describe(rec);
 	warn_of_traps(rec);
 	sampler_open(&rec->sampler, rec->root, &rec->devices, &rec->out);
@@ -174,11 +206,22 @@ static int record_all(struct recording *rec, struct error *err)
 	threads_scan(&rec->threads_start, rec->root);
 	rec->before = sampler_snapshot(&rec->sampler);
 	if (json_array_size(rec->out.problems))
-		error_set(err, "cannot write in %s", rec->out.path);
+		error_errno(err, first_problem(rec), "cannot write in %.300s", rec->out.path);
 	else if (!arm(rec, err) && (!rec->child.argv || !child_go(&rec->child, err)))
 		return recording_watch(rec, err);
 	outdir_remove(&rec->out);
 	return -1;
+}
+
+/* Where /proc numbers processes otherwise than the events do, only the kernel's own list is right. */
+static void store_names(struct recording *rec)
+{
+	const struct threads none = { 0 };
+
+	if (rec->pids_differ)
+		threads_write_names(&none, &none, rec->root, &rec->out);
+	else
+		threads_write_names(&rec->threads_start, &rec->threads_end, rec->root, &rec->out);
 }
 
 /* meta.json comes first: the room set aside is surely enough for it. */
@@ -195,7 +238,7 @@ static int store_end(struct recording *rec, struct error *err)
 	if (store_meta(rec, true, err))
 		return -1;
 	store_facts(rec, "facts/end.json");
-	threads_write_names(&rec->threads_start, &rec->threads_end, rec->root, &rec->out);
+	store_names(rec);
 	store_kmsg(rec);
 	if (json_array_size(rec->out.problems) != problems)
 		store_meta(rec, true, &(struct error){ 0 }); /* the first one stays, if need be */
@@ -220,6 +263,7 @@ static void recording_release(struct recording *rec)
 	sampler_release(&rec->sampler);
 	threads_release(&rec->threads_start);
 	threads_release(&rec->threads_end);
+	workers_release(&rec->workers);
 	json_decref(rec->described);
 	json_decref(rec->before);
 	json_decref(rec->after);

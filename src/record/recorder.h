@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/sysroot.h"
+#include "record/child.h"
 #include "record/devices.h"
 #include "record/outdir.h"
 
@@ -28,6 +29,8 @@ struct recorder_plan {
 	struct outdir *out;
 	uint64_t buffer_bytes; /* per CPU; 0 = the backend's own choice */
 	bool no_plug;          /* leave out plug and unplug, which know no device */
+	/* The command, waiting for its go; NULL = none. start() sets its kernel_pid. */
+	struct child *child;
 };
 
 /* What happened so far, cheap enough to ask ten times a second. */

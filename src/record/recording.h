@@ -17,6 +17,7 @@
 #include "record/samples.h"
 #include "record/session.h"
 #include "record/threads.h"
+#include "record/workers.h"
 
 enum stop_reason {
 	STOP_NOT, /* not yet */
@@ -39,6 +40,7 @@ struct recording {
 	struct child child;
 	struct recorder *recorder; /* owned; NULL = none runs */
 	struct threads threads_start, threads_end;
+	struct workers workers;
 	json_t *described;      /* owned: meta.json as it was at the start, without the rest */
 	json_t *before, *after; /* owned */
 	int kmsg_fd;
@@ -48,6 +50,7 @@ struct recording {
 	uint64_t completed; /* I/Os at the last sample */
 	int fast_samples;   /* in a row, above the rate at which plugs are shed */
 	bool plugs_shed;
+	bool pids_differ; /* those of /proc are not those of the events (a container) */
 	const char *gone; /* names a device that vanished, NULL = none; borrowed from the sampler */
 };
 

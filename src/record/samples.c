@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "record/reread.h"
 #include "record/when.h"
 
 #define STAT_FIELDS 17
@@ -66,23 +67,6 @@ static int open_proc(const struct sysroot *root, const char *file)
 
 	free(path);
 	return fd;
-}
-
-/* A small kept-open file from its start; false with errno. */
-static bool reread(int fd, char *buf, size_t size)
-{
-	size_t len = 0;
-	ssize_t n = -1;
-
-	if (fd < 0)
-		return false;
-	/* A read of /proc gives at most a page at a time. */
-	do {
-		n = pread(fd, buf + len, size - 1 - len, (off_t)len);
-		len += n > 0 ? (size_t)n : 0;
-	} while (n > 0 && len > 2048 && len < size - 1);
-	buf[len] = '\0';
-	return n >= 0;
 }
 
 static uint64_t read_size(const struct sampled_device *device, bool *dead)

@@ -10,22 +10,23 @@
 
 #include "base/mem.h"
 #include "record/jsontext.h"
+#include "record/workers.h"
 
 #define PF_KTHREAD  0x00200000u /* in field 9 of /proc/PID/stat */
 #define MAX_THREADS 200000
 
-/* "kworker/u8:2-flush-7:0" -> "kworker/u8:2" and "flush-7:0"; '+' = at work right now. */
-static void split_worker(struct thread *thread)
+size_t thread_name_len(const char *text)
 {
-	char *mark;
+	return strncmp(text, "kworker/", 8) ? strcspn(text, "\n") : strcspn(text, "+-\n");
+}
 
-	if (strncmp(thread->comm, "kworker/", 8))
-		return;
-	mark = strpbrk(thread->comm, "+-");
-	if (!mark)
-		return;
-	snprintf(thread->work, sizeof(thread->work), "%s", mark + 1);
-	*mark = '\0';
+void thread_work(const char *text, char work[64])
+{
+	const char *mark = text + thread_name_len(text);
+
+	work[0] = '\0';
+	if (*mark == '+' || *mark == '-')
+		snprintf(work, 64, "%.*s", (int)strcspn(mark + 1, "\n"), mark + 1);
 }
 
 /* Fields after the name in /proc/PID/stat: 9 = flags, 14 and 15 = user and system ticks, 22 = start. */
@@ -48,6 +49,9 @@ static bool parse_stat(struct thread *thread, char *text)
 	}
 	*close = '\0';
 	snprintf(thread->comm, sizeof(thread->comm), "%s", open + 1);
+	for (char *p = thread->comm; *p; p++) /* a name may hold anything, also an end of a line */
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = '?';
 	thread->kernel = flags & PF_KTHREAD;
 	thread->cpu_ns = ticks * (1000000000ull / (unsigned long long)sysconf(_SC_CLK_TCK));
 	return true;
@@ -68,7 +72,7 @@ static void add_thread(struct threads *threads, const struct sysroot *root, int 
 		if (text)
 			thread.cpu_ns = strtoull(text, NULL, 10);
 		free(text);
-		split_worker(&thread);
+		thread.comm[thread_name_len(thread.comm)] = '\0';
 	}
 	threads->list = mem_grow(threads->list, threads->nr, sizeof(*threads->list));
 	threads->list[threads->nr++] = thread;
@@ -125,48 +129,57 @@ static const struct thread *find_thread(const struct threads *threads, int tid)
 	return threads->nr ? bsearch(&key, threads->list, threads->nr, sizeof(key), by_tid) : NULL;
 }
 
-struct growth {
-	const struct thread *thread;
-	uint64_t ns;
-};
-
-static int by_growth(const void *left, const void *right)
+static void add_grown(json_t *list, const struct thread *thread, uint64_t ns)
 {
-	const struct growth *a = left, *b = right;
+	json_t *one = json_object();
 
-	return (a->ns < b->ns) - (a->ns > b->ns);
+	json_object_set_new(one, "pid", json_integer(thread->tid));
+	json_object_set_new(one, "comm", json_text(thread->comm));
+	json_object_set_new(one, "kernel", json_true());
+	json_object_set_new(one, "cpu_ns", json_integer((json_int_t)ns));
+	json_array_append_new(list, one);
 }
 
-json_t *threads_grown_json(const struct threads *start, const struct threads *end)
+static int by_cpu(const void *left, const void *right)
 {
-	struct growth *grown = mem_zalloc((end->nr + 1) * sizeof(*grown));
-	json_t *list = json_array();
-	size_t nr = 0;
+	json_int_t a = json_integer_value(json_object_get(*(json_t *const *)left, "cpu_ns"));
+	json_int_t b = json_integer_value(json_object_get(*(json_t *const *)right, "cpu_ns"));
 
+	return (a < b) - (a > b);
+}
+
+/* Takes the list. */
+static json_t *largest_first(json_t *list)
+{
+	size_t nr = json_array_size(list);
+	json_t **order = mem_zalloc((nr + 1) * sizeof(*order)), *sorted = json_array();
+
+	for (size_t i = 0; i < nr; i++)
+		order[i] = json_array_get(list, i);
+	if (nr)
+		qsort(order, nr, sizeof(*order), by_cpu);
+	for (size_t i = 0; i < nr; i++)
+		json_array_append(sorted, order[i]);
+	json_decref(list);
+	free(order);
+	return sorted;
+}
+
+json_t *threads_grown_json(const struct threads *start, const struct threads *end,
+			   const struct workers *workers)
+{
+	json_t *list = json_array();
+
+	workers_add_json(workers, list);
 	for (size_t i = 0; i < end->nr; i++) {
 		const struct thread *now = &end->list[i];
 		const struct thread *then = find_thread(start, now->tid);
 		uint64_t before = then && then->started == now->started ? then->cpu_ns : 0;
 
-		if (now->kernel && now->cpu_ns > before)
-			grown[nr++] = (struct growth){ now, now->cpu_ns - before };
+		if (now->kernel && now->cpu_ns > before && !workers_has(workers, now->tid))
+			add_grown(list, now, now->cpu_ns - before);
 	}
-	if (nr)
-		qsort(grown, nr, sizeof(*grown), by_growth);
-	for (size_t i = 0; i < nr; i++) {
-		const struct thread *thread = grown[i].thread;
-		json_t *one = json_object();
-
-		json_object_set_new(one, "pid", json_integer(thread->tid));
-		json_object_set_new(one, "comm", json_text(thread->comm));
-		json_object_set_new(one, "kernel", json_true());
-		json_object_set_new(one, "cpu_ns", json_integer((json_int_t)grown[i].ns));
-		if (thread->work[0])
-			json_object_set_new(one, "work", json_text(thread->work));
-		json_array_append_new(list, one);
-	}
-	free(grown);
-	return list;
+	return largest_first(list);
 }
 
 /* A file in memory. */

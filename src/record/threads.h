@@ -14,13 +14,14 @@
 #include "base/sysroot.h"
 #include "record/outdir.h"
 
+struct workers;
+
 struct thread {
 	int tid, tgid;
 	bool kernel;
 	uint64_t started; /* clock ticks since boot: with the tid it makes a thread unique */
 	uint64_t cpu_ns;  /* kernel threads only */
 	char comm[64];    /* as the scheduler knows it: "kworker/u8:2" */
-	char work[64];    /* what a kworker works or worked for last: "flush-7:0"; "" = unknown */
 };
 
 struct threads {
@@ -31,8 +32,15 @@ struct threads {
 void threads_scan(struct threads *threads, const struct sysroot *root);
 void threads_release(struct threads *threads);
 
-/* Kernel threads whose CPU time grew, largest first: the `threads` array of meta.json. */
-json_t *threads_grown_json(const struct threads *start, const struct threads *end);
+/* /proc shows "kworker/u8:2-flush-7:0" where the scheduler knows "kworker/u8:2"; '+' for '-' while it
+ * works. The length of the former's second; and the work, "" = none is told. */
+size_t thread_name_len(const char *text);
+void thread_work(const char *text, char work[64]);
+
+/* Kernel threads whose CPU time grew, largest first: the `threads` array of meta.json. Those that the
+ * workers have are taken from there. */
+json_t *threads_grown_json(const struct threads *start, const struct threads *end,
+			   const struct workers *workers);
 
 /* Writes saved_cmdlines ("PID NAME" lines) from both walks and the kernel's own list, and saved_tgids
  * ("TID TGID" lines, for threads of processes only). */

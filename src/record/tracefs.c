@@ -3,17 +3,17 @@
  * The tracefs backend: block events in a private trace instance. Works under kernel lockdown
  * (integrity), where the ioctl of classic blktrace does not.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "record/block_events.h"
+#include "record/instance.h"
+#include "record/pidns.h"
 #include "record/recorder.h"
 #include "record/ring.h"
 #include "record/tracefs_dir.h"
@@ -27,7 +27,7 @@
 struct tracefs_recorder {
 	struct recorder recorder; /* first */
 	struct tracefs_dir dir;
-	char *instance;     /* owned; its path, NULL = not made */
+	struct instance instance;
 	struct ring *rings; /* owned array */
 	size_t nr_rings;
 	int stop_fd; /* eventfd: the readers end */
@@ -62,7 +62,7 @@ static bool tracefs_probe(const struct sysroot *root, struct obstacle *no)
 static int set(struct tracefs_recorder *self, const char *file, const char *value,
 	       struct error *err)
 {
-	char *path = mem_printf("%s/%s", self->instance, file);
+	char *path = mem_printf("%s/%s", self->instance.path, file);
 	int result = file_write(path, value, err);
 
 	free(path);
@@ -126,7 +126,7 @@ static int store_headers(struct tracefs_recorder *self, const struct recorder_pl
 static int enable_event(struct tracefs_recorder *self, const struct recorder_plan *plan,
 			const char *name, enum event_place place, struct error *err)
 {
-	char *dir = mem_printf("%s/events/%s", self->instance, name);
+	char *dir = mem_printf("%s/events/%s", self->instance.path, name);
 	char *format = mem_printf("%s/format", dir);
 	char *filter_file = mem_printf("events/%s/filter", name);
 	char *enable_file = mem_printf("events/%s/enable", name);
@@ -170,17 +170,11 @@ static int enable_row(struct tracefs_recorder *self, const struct recorder_plan 
 	return 0;
 }
 
-static int make_instance(struct tracefs_recorder *self, struct error *err)
+/* Numbers from another pid namespace say nothing of the events. */
+static void find_child(const struct tracefs_recorder *self, const struct recorder_plan *plan)
 {
-	char *path = mem_printf("%s/instances/blklab-%d", self->dir.path, (int)getpid());
-
-	if (mkdir(path, 0700)) {
-		error_errno(err, errno, "cannot make the trace instance %s", path);
-		free(path);
-		return -1;
-	}
-	self->instance = path;
-	return 0;
+	if (plan->child && pidns_own(plan->root) != PIDNS_INITIAL)
+		plan->child->kernel_pid = instance_kernel_pid(&self->instance, plan->child);
 }
 
 /* The online CPUs, from "0-3,8"; returns how many. */
@@ -229,8 +223,8 @@ static int start_readers(struct tracefs_recorder *self, const struct recorder_pl
 	self->rings = mem_zalloc(nr * sizeof(*self->rings));
 	for (size_t i = 0; i < nr; i++) {
 		self->nr_rings++;
-		if (ring_open(&self->rings[i], self->instance, cpus[i], plan->out, self->stop_fd,
-			      self->page_bytes, self->buffer_bytes, err))
+		if (ring_open(&self->rings[i], self->instance.path, cpus[i], plan->out,
+			      self->stop_fd, self->page_bytes, self->buffer_bytes, err))
 			return -1;
 	}
 	for (size_t i = 0; i < nr; i++)
@@ -246,12 +240,16 @@ static int arm(struct tracefs_recorder *self, const struct recorder_plan *plan, 
 	int result = -1;
 
 	self->buffer_bytes = choose_buffer_bytes(plan, nr);
-	self->leftovers = tracefs_dir_sweep(&self->dir, plan->root, NULL, NULL);
-	if (!make_instance(self, err) && !store_headers(self, plan, err) &&
-	    !set_up_instance(self, plan, err) && !start_readers(self, plan, cpus, nr, err)) {
+	self->leftovers = instance_sweep(&self->dir, plan->root, NULL, NULL);
+	if (instance_make(&self->instance, &self->dir, plan->root, err))
+		goto out;
+	find_child(self, plan);
+	if (!store_headers(self, plan, err) && !set_up_instance(self, plan, err) &&
+	    !start_readers(self, plan, cpus, nr, err)) {
 		self->armed_ns = when_mono();
 		result = set(self, "tracing_on", "1", err);
 	}
+out:
 	free(cpus);
 	return result;
 }
@@ -264,21 +262,12 @@ static void stop_readers(struct tracefs_recorder *self)
 		ring_join(&self->rings[i]);
 }
 
-/* Right after the last file of it was closed, the kernel may still say EBUSY for a moment. */
-static void remove_instance(const char *path)
-{
-	const struct timespec pause = { .tv_nsec = 10000000 };
-
-	for (int tries = 0; tries < 200 && rmdir(path) && errno == EBUSY; tries++)
-		nanosleep(&pause, NULL);
-}
-
 static void tracefs_stop(struct recorder *recorder)
 {
 	struct tracefs_recorder *self = (struct tracefs_recorder *)recorder;
 	struct error ignored;
 
-	if (self->instance)
+	if (self->instance.path)
 		set(self, "tracing_on", "0", &ignored);
 	stop_readers(self);
 	/* The instance cannot go while a file of it is open. */
@@ -286,12 +275,10 @@ static void tracefs_stop(struct recorder *recorder)
 		ring_release(&self->rings[i]);
 	if (self->stop_fd >= 0)
 		close(self->stop_fd);
-	if (self->instance)
-		remove_instance(self->instance);
+	instance_remove(&self->instance);
 	tracefs_dir_close(&self->dir);
 	json_decref(self->events);
 	json_decref(self->events_absent);
-	free(self->instance);
 	free(self->rings);
 	free(self);
 }

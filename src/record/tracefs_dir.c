@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/tracefs_dir.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "record/when.h"
-
-#define OUR_PREFIX "blklab-"
 
 /* Where it is mounted today, and where old set-ups have it. */
 static const char *const places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
@@ -155,73 +149,4 @@ void tracefs_dir_close(struct tracefs_dir *dir)
 		umount(dir->path); /* EBUSY: someone else uses it by now */
 	free(dir->path);
 	*dir = (struct tracefs_dir){ 0 };
-}
-
-/* When the process started, on the wall clock; 0 = there is none (any more). */
-static uint64_t process_start_ns(const struct sysroot *root, long pid)
-{
-	char *text = sysroot_read(root, 4096, "/proc/%ld/stat", pid);
-	char *at = text ? strrchr(text, ')') : NULL; /* the name before may hold anything */
-	unsigned long long ticks = 0;
-	uint64_t boot_ns = when_wall() - when(CLOCK_BOOTTIME);
-	bool zombie = at && at[1] == ' ' && (at[2] == 'Z' || at[2] == 'X');
-
-	/* Field 22; the closing parenthesis ends field 2. */
-	for (int field = 2; at && field < 22; field++)
-		at = strchr(at + 1, ' ');
-	if (at)
-		ticks = strtoull(at + 1, NULL, 10);
-	free(text);
-	if (!at || zombie)
-		return 0;
-	return boot_ns + ticks * (1000000000ull / (unsigned long long)sysconf(_SC_CLK_TCK));
-}
-
-/* An instance of ours whose maker is gone. A clock that was set meanwhile can only fool us into
- * trying: the kernel does not remove an instance of which a file is open. */
-static bool is_leftover(const struct sysroot *root, const char *path, const char *name)
-{
-	const char *digits = name + strlen(OUR_PREFIX);
-	uint64_t started, made;
-	struct stat st;
-	char *end;
-	long pid;
-
-	if (strncmp(name, OUR_PREFIX, strlen(OUR_PREFIX)) || *digits < '1' || *digits > '9')
-		return false;
-	pid = strtol(digits, &end, 10);
-	if (*end || stat(path, &st))
-		return false;
-	started = process_start_ns(root, pid);
-	if (!started)
-		return true;
-	made = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
-	/* The number went to another process since. One tick and a coarse clock of slack. */
-	return started > made + 1000000000u;
-}
-
-int tracefs_dir_sweep(const struct tracefs_dir *dir, const struct sysroot *root,
-		      void (*report)(void *arg, const char *name, int errnum), void *arg)
-{
-	char *instances = mem_printf("%s/instances", dir->path);
-	DIR *list = opendir(instances);
-	struct dirent *entry;
-	int nr = 0;
-
-	while (list && (entry = readdir(list))) {
-		char *path = mem_printf("%s/%s", instances, entry->d_name);
-
-		if (is_leftover(root, path, entry->d_name)) {
-			int errnum = rmdir(path) ? errno : 0;
-
-			nr += !errnum;
-			if (report)
-				report(arg, entry->d_name, errnum);
-		}
-		free(path);
-	}
-	if (list)
-		closedir(list);
-	free(instances);
-	return nr;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tracefs directory and our trace instances in it, instances/blklab-PID. Nothing outside those is
- * ever changed; whoever else traces on this machine is not disturbed.
+ * The tracefs directory. Nothing in it but our own trace instances (instance.h) is ever changed; whoever
+ * else traces on this machine is not disturbed.
  */
 #ifndef BLKLAB_RECORD_TRACEFS_DIR_H
 #define BLKLAB_RECORD_TRACEFS_DIR_H
@@ -23,12 +23,6 @@ bool tracefs_dir_open(struct tracefs_dir *dir, const struct sysroot *root, struc
 void tracefs_dir_close(struct tracefs_dir *dir);
 /* Is it mounted anyway? */
 bool tracefs_dir_is_mounted(const struct sysroot *root);
-
-/* Removes instances that a killed blklab left: the ones named blklab-PID where no process PID lives
- * that was there when the instance was made, and no file of which is open. Returns how many. With
- * `report`, calls it for each with its name and how it went (0 or an errno). */
-int tracefs_dir_sweep(const struct tracefs_dir *dir, const struct sysroot *root,
-		      void (*report)(void *arg, const char *name, int errnum), void *arg);
 
 /* "integrity", "confidentiality", "none"; NULL = the kernel has no lockdown. Owned. */
 char *lockdown_state(const struct sysroot *root);

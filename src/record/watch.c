@@ -23,12 +23,20 @@ static bool child_runs(struct recording *rec)
 	return rec->child.started && !child_poll(&rec->child);
 }
 
+static void ask_to_end(const struct recording *rec)
+{
+	kill(rec->child.pid, SIGTERM);
+	kill(rec->child.pid, SIGCONT); /* one that is stopped would not get it */
+}
+
 /* Whoever asks us to stop means the command too; the terminal has told both. SIGTERM, since jobs in
  * the background of a script ignore SIGINT. */
-static void pass_signal_on(struct recording *rec)
+static void pass_signal_on(const struct recording *rec)
 {
-	if (!session_signal_from_terminal())
-		kill(rec->child.pid, SIGTERM);
+	if (session_signal_from_terminal())
+		kill(rec->child.pid, SIGCONT);
+	else
+		ask_to_end(rec);
 }
 
 static enum stop_reason check_signal(struct recording *rec, uint64_t now, uint64_t *grace_end)
@@ -124,6 +132,7 @@ static enum stop_reason watch_recording(struct recording *rec)
 		if (stop || now < next_sample)
 			continue;
 		sampler_take(&rec->sampler);
+		workers_look(&rec->workers);
 		check_rate(rec);
 		next_sample += SAMPLE_INTERVAL_NS;
 		if (next_sample <= now) /* we were held up: no burst of samples */
@@ -156,7 +165,11 @@ static void see_command_out(struct recording *rec)
 	if (!child_runs(rec))
 		return;
 	if (rec->stopped_by == STOP_TIME) {
-		kill(rec->child.pid, SIGTERM);
+		recording_say(rec,
+			      "the time is up: the command (process %d) is asked to end "
+			      "(SIGTERM)",
+			      (int)rec->child.pid);
+		ask_to_end(rec);
 		grace_end = when_mono() + GRACE_NS;
 	} else if (rec->stopped_by == STOP_SIGNAL) {
 		grace_end = 1; /* it has had its time */
@@ -182,6 +195,7 @@ int recording_watch(struct recording *rec, struct error *err)
 	rec->stopped_by = watch_recording(rec);
 	if (rec->stopped_by == STOP_COMMAND)
 		settle(rec);
+	workers_look(&rec->workers);
 	sampler_take(&rec->sampler);
 	rec->after = sampler_snapshot(&rec->sampler);
 	result = rec->backend->drain(rec->recorder, &rec->losses, err);

@@ -6,21 +6,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/container.h"
 #include "base/mem.h"
 
 /* Hostile input could ask for one note per byte; nobody reads more than this. */
 #define NOTES_MAX   200
 #define DEVICES_MAX 65536
 
+struct held {
+	struct hnode node; /* key: device */
+	size_t input;
+};
+
 void facts_init(struct facts *facts)
 {
 	*facts = (struct facts){ 0 };
 	names_init(&facts->names);
+	hash_init(&facts->held);
+	slab_init(&facts->held_slab, sizeof(struct held));
 }
 
 void facts_release(struct facts *facts)
 {
 	names_release(&facts->names);
+	hash_release(&facts->held);
+	slab_release(&facts->held_slab);
 	for (size_t i = 0; i < facts->nr_inputs; i++) {
 		free(facts->inputs[i].path);
 		free(facts->inputs[i].ignored);
@@ -87,6 +97,24 @@ const char *facts_device_name(const struct facts *facts, uint32_t device)
 			return facts->devices[i].name;
 	}
 	return NULL;
+}
+
+void facts_device_held(struct facts *facts, uint32_t device, size_t input)
+{
+	struct hnode *node = hash_find(&facts->held, device);
+	struct held *held;
+
+	if (node) {
+		held = container_of(node, struct held, node);
+		if (held->input != input && !facts->twice.found)
+			facts->twice = (struct device_twice){ true, device, held->input, input };
+		return;
+	}
+	if (facts->held.nr == DEVICES_MAX)
+		return;
+	held = slab_get(&facts->held_slab);
+	held->input = input;
+	hash_add(&facts->held, &held->node, device);
 }
 
 void facts_dropped_unknown(struct facts *facts, const char *why)

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash.h"
+#include "base/mem.h"
 #include "trace/names.h"
 
 /* A window in which events of one CPU were lost. */
@@ -23,17 +25,27 @@ struct loss {
 
 /* One input as the report lists it. */
 struct input_info {
-	char *path;         /* owned, as the user named it (members: path:member) */
-	const char *format; /* static */
-	char dialect[64];   /* "" = none to tell; e.g. "v7, little-endian, 2 CPUs" */
-	char *ignored;      /* owned; why nothing of it was used, or NULL */
-	uint64_t events;    /* filled at the end */
+	char *path;                 /* owned, as the user named it (members: path:member) */
+	const char *format;         /* static */
+	char dialect[64];           /* "" = none to tell; e.g. "v7, little-endian, 2 CPUs" */
+	char tells_drops_of[4][32]; /* device names whose drop count it carries (a capture log) */
+	char lacks_drops_of[32];    /* the name of its device, where it carries no drop count */
+	char *ignored;              /* owned; why nothing of it was used, or NULL */
+	uint64_t events;            /* filled at the end */
 };
 
 /* A device's name as the input knows it. */
 struct device_name {
 	uint32_t device;
 	char name[32];
+};
+
+/* A device of which two inputs hold events: two recordings of it, or one given twice. Their counts may
+ * not be added up. */
+struct device_twice {
+	bool found;
+	uint32_t device;
+	size_t first, second; /* in facts->inputs */
 };
 
 struct facts {
@@ -44,7 +56,10 @@ struct facts {
 	size_t nr_losses;
 	struct device_name *devices; /* owned array */
 	size_t nr_devices;
-	char **notes; /* owned array of owned sentences, shown in the report */
+	struct hash held; /* device -> the input that holds its events */
+	struct slab held_slab;
+	struct device_twice twice; /* the first one found */
+	char **notes;              /* owned array of owned sentences, shown in the report */
 	size_t nr_notes;
 
 	/* Dropped events that a counter told of (kernel, recorder, capture log), and whether each
@@ -72,6 +87,8 @@ void facts_loss(struct facts *facts, const struct loss *loss);
 void facts_device(struct facts *facts, uint32_t device, const char *name);
 /* NULL where no input named it. */
 const char *facts_device_name(const struct facts *facts, uint32_t device);
+/* That input (an index) holds I/O events of the device. Readers tell when the device changes. */
+void facts_device_held(struct facts *facts, uint32_t device, size_t input);
 /* The first reason given stays. */
 void facts_dropped_unknown(struct facts *facts, const char *why);
 

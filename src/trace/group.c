@@ -49,6 +49,17 @@ struct input *group_find(struct inputs *inputs, const char *label)
 	return NULL;
 }
 
+struct input *group_find_set(struct inputs *inputs, const char *label)
+{
+	for (size_t i = 0; i < inputs->nr; i++) {
+		struct input *in = &inputs->list[i];
+
+		if (!strcmp(in->label, label) && in->nr && set_base_len(in->blobs[0].name))
+			return in;
+	}
+	return NULL;
+}
+
 void input_release(struct input *in)
 {
 	for (size_t i = 0; i < in->nr; i++)
@@ -115,6 +126,25 @@ size_t set_base_len(const char *name)
 	if (memcmp(name + digits - pattern, NAME_PATTERN, pattern))
 		return 0;
 	return digits - pattern;
+}
+
+size_t set_packed_len(const char *name)
+{
+	static const char *const suffixes[] = {
+		"gz", "xz", "zst", "bz2", "lz4", "lzma", "lz", "Z"
+	};
+	const char *dot = strrchr(name, '.');
+	char *plain;
+	size_t len = 0;
+
+	for (size_t i = 0; dot && i < sizeof(suffixes) / sizeof(*suffixes); i++)
+		if (!strcmp(dot + 1, suffixes[i]))
+			len = (size_t)(dot - name);
+	plain = mem_strndup(name, len);
+	if (!set_base_len(plain))
+		len = 0;
+	free(plain);
+	return len;
 }
 
 char *path_clean(const char *path)

@@ -26,6 +26,8 @@ void blob_release(struct blob *blob);
 struct input *group_new(struct inputs *inputs, char *label, char *base);
 /* NULL where none has that label. */
 struct input *group_find(struct inputs *inputs, const char *label);
+/* As group_find, for a set of per-CPU files: a file "sda" beside sda.blktrace.0 has the same label. */
+struct input *group_find_set(struct inputs *inputs, const char *label);
 /* Adds an empty blob; takes name. Pointers into the array move. */
 struct blob *group_blob(struct input *in, char *name);
 /* Moves a blob into the group under a (copied) name; the old one is empty then. */
@@ -38,6 +40,9 @@ const char *path_base_name(const char *path);
 char *path_clean(const char *path);
 /* The length of X in "X.blktrace.N", 0 where the name is not of that kind. */
 size_t set_base_len(const char *name);
+/* The length of "X.blktrace.N" in "X.blktrace.N.gz" (or .xz, .zst, ...), 0 where it is not of that
+ * kind. */
+size_t set_packed_len(const char *name);
 
 /* Do the first bytes say that it is an archive or compressed? Plain files never are. */
 bool packed_probe(const uint8_t *head, size_t len);

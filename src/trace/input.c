@@ -21,41 +21,93 @@ static int is_regular(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
+/* The length of X in "X.blktrace.N" and "X.blktrace.N.gz"; 0 where the name is of neither kind. */
+static size_t member_base_len(const char *name)
+{
+	size_t plain = set_packed_len(name);
+	char *unpacked = plain ? mem_strndup(name, plain) : NULL;
+	size_t len = set_base_len(unpacked ? unpacked : name);
+
+	free(unpacked);
+	return len;
+}
+
+/* A compressed file of the set goes where packed_add puts it: into the group of that label. */
+static int add_packed(struct inputs *inputs, const char *path, const char *plain, struct error *err)
+{
+	struct blob blob = { .fd = -1, .name = mem_strdup(plain), .path = mem_strdup(path) };
+	int r = packed_add(inputs, &blob, path, err);
+
+	blob_release(&blob);
+	return r;
+}
+
+/* One file of a set; where there are two of one CPU ("gzip -k"), the first that comes is taken. */
+static int add_member(struct inputs *inputs, const char *prefix, const char *name,
+		      const char *label, size_t base_len, struct error *err)
+{
+	size_t len = set_packed_len(name);
+	char *plain = len ? mem_strndup(name, len) : mem_strdup(name);
+	char *path = mem_printf("%s%s", prefix, name);
+	struct input *in = group_find_set(inputs, label);
+	int r = 0;
+
+	if (in && input_blob(in, plain)) {
+		free(path);
+	} else if (len) {
+		r = add_packed(inputs, path, plain, err);
+		free(path);
+	} else {
+		if (!in)
+			in = group_new(inputs, mem_strdup(label), mem_strndup(name, base_len));
+		if (in->nr < BLOBS_MAX)
+			group_blob(in, mem_strdup(plain))->path = path;
+		else
+			free(path);
+	}
+	free(plain);
+	return r;
+}
+
+static int sort_names(const struct dirent **a, const struct dirent **b)
+{
+	return strverscmp((*a)->d_name, (*b)->d_name);
+}
+
 /* Adds the set of dir/base.blktrace.N (`prefix` is "dir/" or ""); 1 = added or already there, 0 =
  * there is none, -1 with err. */
 static int add_set(struct inputs *inputs, const char *prefix, const char *base, struct error *err)
 {
 	char *label = mem_printf("%s%s", prefix, base);
-	struct input *in = group_find(inputs, label);
+	struct input *in = group_find_set(inputs, label);
 	size_t len = strlen(base);
-	struct dirent *entry;
-	DIR *dir;
+	struct dirent **list;
+	int nr, r = 0;
 
-	if (in && in->nr && set_base_len(in->blobs[0].name)) {
+	if (in) {
 		free(label);
 		return 1;
 	}
-	dir = opendir(*prefix ? prefix : ".");
-	if (!dir) {
-		error_errno(err, errno, "%s", *prefix ? prefix : ".");
+	nr = scandir(*prefix ? prefix : ".", &list, NULL, sort_names);
+	if (nr < 0) {
+		r = error_errno(err, errno, "%s", *prefix ? prefix : ".");
 		free(label);
-		return -1;
+		return r;
 	}
-	in = NULL;
-	while ((entry = readdir(dir)) != NULL) {
-		if (set_base_len(entry->d_name) != len || memcmp(entry->d_name, base, len))
-			continue;
-		if (!in)
-			in = group_new(inputs, mem_strdup(label), mem_strdup(base));
-		if (in->nr < BLOBS_MAX)
-			group_blob(in, mem_strdup(entry->d_name))->path =
-				mem_printf("%s%s", prefix, entry->d_name);
+	for (int i = 0; i < nr; i++) {
+		const char *name = list[i]->d_name;
+
+		/* Sorted, a plain file comes before its compressed form. */
+		if (!r && member_base_len(name) == len && !memcmp(name, base, len))
+			r = add_member(inputs, prefix, name, label, len, err);
+		free(list[i]);
 	}
-	closedir(dir);
+	free(list);
+	in = group_find_set(inputs, label);
 	free(label);
 	if (in)
 		group_sort(in);
-	return in != NULL;
+	return r < 0 ? -1 : in != NULL;
 }
 
 /* As add_set, for "dir/sda" or, with `len`, for "dir/sda.blktrace.3". */
@@ -174,11 +226,6 @@ static int add_trace_dir(struct inputs *inputs, const char *path, struct error *
 	return 0;
 }
 
-static int sort_names(const struct dirent **a, const struct dirent **b)
-{
-	return strverscmp((*a)->d_name, (*b)->d_name);
-}
-
 /* A folder of per-CPU files and others; 1 = something added, 0 = nothing there, -1 with err. */
 static int add_folder(struct inputs *inputs, const char *path, struct error *err)
 {
@@ -192,7 +239,7 @@ static int add_folder(struct inputs *inputs, const char *path, struct error *err
 	prefix = mem_printf("%s/", path);
 	for (int i = 0; i < nr; i++) {
 		char *full = mem_printf("%s%s", prefix, list[i]->d_name);
-		size_t len = set_base_len(list[i]->d_name);
+		size_t len = member_base_len(list[i]->d_name);
 
 		if (r >= 0 && list[i]->d_name[0] != '.' && is_regular(full)) {
 			found = 1;
@@ -207,14 +254,26 @@ static int add_folder(struct inputs *inputs, const char *path, struct error *err
 	return r < 0 ? -1 : found;
 }
 
+/* Ours: with meta.json, or begun by a recorder that was killed before it could write that. */
+static bool is_trace_dir(const char *path)
+{
+	static const char *const signs[] = { "meta.json", "facts/start.json", ".reserve" };
+	bool is = false;
+
+	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]) && !is; i++) {
+		char *sign = mem_printf("%s/%s", path, signs[i]);
+
+		is = is_regular(sign);
+		free(sign);
+	}
+	return is;
+}
+
 static int add_directory(struct inputs *inputs, const char *path, struct error *err)
 {
-	char *meta = mem_printf("%s/meta.json", path);
-	bool is_trace = is_regular(meta);
 	int r;
 
-	free(meta);
-	if (is_trace)
+	if (is_trace_dir(path))
 		return add_trace_dir(inputs, path, err);
 	r = add_folder(inputs, path, err);
 	if (!r)
@@ -224,20 +283,28 @@ static int add_directory(struct inputs *inputs, const char *path, struct error *
 	return r < 0 ? -1 : 0;
 }
 
+/* "sda" for all of sda.blktrace.N. */
+static int add_base_name(struct inputs *inputs, const char *path, struct error *err)
+{
+	char *prefix = mem_strndup(path, (size_t)(path_base_name(path) - path));
+	int r = *prefix && access(prefix, F_OK) ? 0 : add_set_of(inputs, path, 0, err);
+
+	free(prefix);
+	if (!r)
+		return error_set(err, "%s: no such file", path);
+	return r < 0 ? -1 : 0;
+}
+
 static int add_path(struct inputs *inputs, const char *path, struct error *err)
 {
-	size_t len = set_base_len(path_base_name(path));
-	struct error ignored = { 0 };
+	size_t len = member_base_len(path_base_name(path));
 	struct stat st;
 
 	if (stat(path, &st)) {
-		int errnum = errno;
-
-		if (errnum == ENOENT && !len && add_set_of(inputs, path, 0, &ignored) > 0)
-			return 0;
-		if (errnum == ENOENT)
-			return error_set(err, "%s: no such file", path);
-		return error_errno(err, errnum, "%s", path);
+		if (errno != ENOENT)
+			return error_errno(err, errno, "%s", path);
+		return len ? error_set(err, "%s: no such file", path)
+			   : add_base_name(inputs, path, err);
 	}
 	if (S_ISDIR(st.st_mode))
 		return add_directory(inputs, path, err);

@@ -40,8 +40,8 @@ struct inputs {
 	size_t nr;
 };
 
-/* Adds to `inputs` what `path` names: "-" (standard input), a file, a base name ("sda" or "sda.blktrace.3" for all of
- * sda.blktrace.N), a directory (a trace directory, or one group per device), an archive or compressed
+/* Adds to `inputs` what `path` names: "-" (standard input), a file, a base name ("sda", "sda.blktrace.3" or
+ * "sda.blktrace.3.gz" for all of sda.blktrace.N, plain or compressed), a directory (a trace directory, or one group per device), an archive or compressed
  * file. A group already there (sda.blktrace.* expanded by a shell) is not added twice. -1 and one
  * sentence where nothing readable is named. */
 int inputs_add(struct inputs *inputs, const char *path, struct error *err);

@@ -152,6 +152,8 @@ static int merge_pull(struct source *self, struct event *events, int max, struct
 	}
 	m->failed = go < 0;
 	self->stats.events += (uint64_t)n;
+	if (!n) /* the end: what the parts lost is the whole's */
+		self->stats = merge_stats(self);
 	return n;
 }
 

@@ -63,7 +63,8 @@ void sources_release(struct sources *sources);
  * list is emptied). Never NULL: a merge of nothing is at its end. */
 struct source *merge_new(struct sources *sources);
 
-/* The sums over the merged sources so far. `merge` is what merge_new returned. */
+/* The sums over the merged sources so far; at the end they are the merge's own stats too. `merge` is
+ * what merge_new returned. */
 struct source_stats merge_stats(const struct source *merge);
 
 #endif

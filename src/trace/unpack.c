@@ -284,7 +284,7 @@ static void take_members(struct inputs *inputs, struct input *all, const char *l
 		else
 			group = mem_printf("%s:%.*s%.*s", label, (int)(last - name), name,
 					   (int)(len ? len : strlen(last)), last);
-		in = group_find(inputs, group);
+		in = len ? group_find_set(inputs, group) : group_find(inputs, group);
 		if (!in)
 			in = group_new(inputs, mem_strdup(group),
 				       len ? mem_strndup(last, len) : mem_strdup(last));

@@ -38,7 +38,7 @@ void rq_attempt(struct tracker *t, struct device *d, struct rq *rq)
 		rq->first->process->issued_queue_ns = io->queue_ns;
 	rq->issued = true;
 	rq_pieces_at_device(rq, 1);
-	timeline_issued(t, d, 1);
+	timeline_issued(t, d, rq, 1);
 	io->depth_at_issue = (uint16_t)(d->nr_issued < UINT16_MAX ? d->nr_issued : UINT16_MAX);
 }
 
@@ -48,7 +48,9 @@ void rq_attempt_over(struct tracker *t, struct device *d, struct rq *rq)
 		return;
 	rq_pieces_at_device(rq, -1);
 	rq->issued = false;
-	timeline_issued(t, d, -1);
+	if (!rq->doubtful)
+		timeline_issued(t, d, rq, -1);
+	rq->doubtful = false;
 }
 
 static void count_seek(const struct tracker *t, struct device *d, struct device_sum *sum,
@@ -77,20 +79,20 @@ static int by_queue_time(const void *a, const void *b)
 /* A multi-range discard: one G, and the Qs that follow it join unseen until their sum is D's [2]. */
 static void join_ranges(struct tracker *t, struct device *d, struct rq *rq, uint32_t bytes)
 {
+	struct hash_walk walk = { 0 };
+	struct hnode *node;
 	struct bio **list = NULL;
 	size_t nr = 0;
 
 	bio_settle(t);
-	for (uint32_t i = 0; i <= t->waiting.mask; i++) {
-		for (struct hnode *node = t->waiting.bucket[i]; node; node = node->next) {
-			struct bio *bio = container_of(node, struct bio, by_start);
+	while ((node = hash_walk(&t->waiting, &walk)) != NULL) {
+		struct bio *bio = container_of(node, struct bio, by_start);
 
-			if (bio->dev != d->index || bio->class != CLASS_DISCARD ||
-			    bio->io.pid != rq->io.pid)
-				continue;
-			list = mem_grow(list, nr, sizeof(*list));
-			list[nr++] = bio;
-		}
+		if (bio->dev != d->index || bio->class != CLASS_DISCARD ||
+		    bio->io.pid != rq->io.pid)
+			continue;
+		list = mem_grow(list, nr, sizeof(*list));
+		list[nr++] = bio;
 	}
 	if (nr)
 		qsort(list, nr, sizeof(*list), by_queue_time);
@@ -111,15 +113,6 @@ static void fit_length(struct tracker *t, struct device *d, struct rq *rq, const
 	rq->bytes_left = ev->bytes;
 	rq->io.bytes = ev->bytes;
 	rq->end = rq->sector + ev->bytes / SECTOR_SIZE;
-}
-
-/* Its completion was lost: the device has another request at the same place now. */
-static void lose_completion(struct tracker *t, struct device *d, struct rq *rq)
-{
-	if (t->counting)
-		device_sum(t, d)->orphan_issues++;
-	rq->io.crosses_loss = true;
-	rq_done(t, d, rq, 0);
 }
 
 static void issue_unranged(struct tracker *t, struct device *d, const struct event *ev)
@@ -155,7 +148,7 @@ void rq_issue(struct tracker *t, struct device *d, const struct event *ev)
 	if (!rq) {
 		rq = rq_find(t, d, ev, true, &equals);
 		if (rq)
-			lose_completion(t, d, rq);
+			rq_lose(t, d, rq); /* the device has another one there now */
 		rq = rq_ungotten(t, d, ev);
 	}
 	if (equals > 1) {

@@ -5,7 +5,8 @@
  */
 #include "track/state.h"
 
-#define RETRY_NS UINT64_C(1000000000) /* a NOWAIT retry comes within this [7] */
+#define RETRY_NS  UINT64_C(1000000000) /* a NOWAIT retry comes within this [7] */
+#define MOST_BIOS (1u << 17)           /* in flight; 24 MiB of them */
 
 /* Puts the fresh bio where all others wait. */
 void bio_settle(struct tracker *t)
@@ -70,10 +71,32 @@ void bio_stop_waiting(struct tracker *t, struct bio *bio)
 	bio->waiting = false;
 }
 
+/* A trace whose bios never end (no completions were recorded) would fill the memory: the oldest goes. */
+static void make_room(struct tracker *t)
+{
+	struct bio *oldest;
+
+	if (t->nr_bios < MOST_BIOS || list_empty(&t->all.open))
+		return;
+	wait_touch(t);
+	oldest = container_of(t->all.open.next, struct bio, all);
+	bio_age_out(t, oldest);
+	if (oldest->rq) {
+		rq_lose(t, t->devices[oldest->dev], oldest->rq);
+	} else if (oldest->waiting && !oldest->split) {
+		bio_stop_waiting(t, oldest);
+		slab_put(&t->bios, oldest);
+		t->nr_bios--;
+	}
+}
+
 static struct bio *bio_new(struct tracker *t, struct device *d, const struct event *ev)
 {
-	struct bio *bio = slab_get(&t->bios);
+	struct bio *bio;
 
+	make_room(t);
+	t->nr_bios++;
+	bio = slab_get(&t->bios);
 	*bio = (struct bio){
 		.origin = bio,
 		.process = process_get(t, ev->pid),
@@ -93,13 +116,7 @@ static struct bio *bio_new(struct tracker *t, struct device *d, const struct eve
 		.dev = d->index,
 		.class = ev->class,
 	};
-	list_init(&bio->open);
-	if (bio->process->waiter) {
-		if (list_empty(&t->open))
-			wait_touch(t);
-		list_add(&t->open, &bio->open);
-		t->sum->wait.bios++;
-	}
+	wait_add(t, bio);
 	timeline_open(t, d, 1);
 	return bio;
 }
@@ -120,6 +137,49 @@ static void add_parent(struct device_sum *sum, uint32_t from)
 		sum->parents[sum->nr_parents++] = from;
 }
 
+/* The waiting bio that contains this sector. Linear in what waits: only for bio-based devices that map or
+ * complete in pieces out of order. */
+static struct bio *find_containing(struct tracker *t, const struct device *d,
+				   const struct event *ev)
+{
+	struct hash_walk walk = { 0 };
+	struct hnode *node;
+
+	bio_settle(t);
+	while ((node = hash_walk(&t->waiting, &walk)) != NULL) {
+		struct bio *bio = container_of(node, struct bio, by_start);
+
+		if (bio->dev == d->index && bio->class == ev->class && bio->sector < ev->sector &&
+		    ev->sector < bio->sector + bio->bytes / SECTOR_SIZE)
+			return bio;
+	}
+	return NULL;
+}
+
+/* The waiting bio or piece of exactly ev's range, cut out of a larger one if need be, or NULL. */
+static struct bio *cut_free(struct tracker *t, struct device *d, const struct event *ev)
+{
+	struct bio *bio = bio_find(t, d, ev);
+	struct event cut = { .class = ev->class };
+
+	if (!bio) {
+		bio = find_containing(t, d, ev);
+		if (!bio)
+			return NULL;
+		cut.sector = bio->sector;
+		cut.aux_sector = ev->sector;
+		bio_split(t, d, &cut);
+		bio = bio_find_at(t, d, ev->sector, ev->class);
+	}
+	if (bio && ev->bytes && ev->bytes < bio->bytes) {
+		cut.sector = ev->sector;
+		cut.aux_sector = ev->sector + ev->bytes / SECTOR_SIZE;
+		bio_split(t, d, &cut);
+		bio = bio_find_at(t, d, ev->sector, ev->class);
+	}
+	return bio;
+}
+
 /* The I/O of a bio of a recorded upper device goes on below: cut the mapped part off as a piece of
  * its own, since that is what will complete, and let the waiter look at the level below. */
 static bool map_down(struct tracker *t, const struct event *ev)
@@ -130,21 +190,14 @@ static bool map_down(struct tracker *t, const struct event *ev)
 
 	if (!upper || upper->number == ev->device)
 		return false;
-	bio = bio_find(t, upper, &from);
+	bio = cut_free(t, upper, &from);
 	if (!bio && ev->class == CLASS_WRITE) /* flags get lost on the way down [6] */
 		bio = bio_find_at(t, upper, ev->aux_sector, CLASS_FLUSH);
 	if (!bio)
-		return false;
-	if (ev->bytes && ev->bytes < bio->bytes) {
-		struct event cut = { .sector = bio->sector,
-				     .class = bio->class,
-				     .aux_sector = bio->sector + ev->bytes / SECTOR_SIZE };
-
-		bio_split(t, upper, &cut);
-	}
+		return true;
 	device_sum(t, upper)->mapped = true;
 	bio->origin->mapped = true;
-	list_del(&bio->origin->open);
+	wait_del(bio->origin);
 	return true;
 }
 
@@ -196,6 +249,13 @@ struct bio *bio_remapped_in(struct tracker *t, struct device *d, const struct ev
 
 /* ---- Q ---- */
 
+/* Somebody else writes: the kernel's threads may work for that as well. */
+static bool is_foreign_write(struct tracker *t, const struct event *ev)
+{
+	return (ev->class == CLASS_WRITE || ev->class == CLASS_FLUSH) &&
+	       process_get(t, ev->pid)->foreign;
+}
+
 /* A process is charged at the topmost level only [12]. */
 static void count_queue(struct tracker *t, struct device_sum *sum, const struct event *ev,
 			bool below)
@@ -205,6 +265,8 @@ static void count_queue(struct tracker *t, struct device_sum *sum, const struct 
 	process->last_ns = ev->time_ns;
 	if (!t->counting)
 		return;
+	if (is_foreign_write(t, ev))
+		t->sum->wait.foreign_write_bios++;
 	sum->bios[ev->class].count++;
 	sum->bios[ev->class].bytes += ev->bytes;
 	if (below)
@@ -244,7 +306,7 @@ void bio_age_out(struct tracker *t, struct bio *bio)
 {
 	struct device *d = t->devices[bio->dev];
 
-	list_del(&bio->open);
+	wait_del(bio);
 	if (bio->aged_out)
 		return;
 	bio->aged_out = true;
@@ -252,6 +314,16 @@ void bio_age_out(struct tracker *t, struct bio *bio)
 	device_sum(t, d)->aged_out++;
 	d->nr_aged++;
 	timeline_open(t, d, -1);
+}
+
+void bio_taken_back(struct tracker *t, struct bio *bio)
+{
+	struct device *d = t->devices[bio->dev];
+
+	bio->aged_out = false;
+	device_sum(t, d)->aged_out--;
+	d->nr_aged--;
+	timeline_open(t, d, 1);
 }
 
 /* A thread submits one bio after the other, so one that waits at the same place with the same length
@@ -317,7 +389,8 @@ void bio_split(struct tracker *t, struct device *d, const struct event *ev)
 	*front = *rest;
 	front->bytes = (uint32_t)(sectors * SECTOR_SIZE);
 	front->origin = rest->origin;
-	list_init(&front->open);
+	list_init(&front->all);
+	list_init(&front->own);
 	rest->origin->split = true;
 	bio_stop_waiting(t, rest);
 	start_waiting(t, front);
@@ -348,12 +421,13 @@ static void bio_end(struct tracker *t, struct bio *bio)
 {
 	bio->io.complete_ns = t->now_ns;
 	hand_out(t, bio);
-	list_del(&bio->open);
+	wait_del(bio);
 	if (bio->aged_out)
 		t->devices[bio->dev]->nr_aged--;
 	else
 		timeline_open(t, t->devices[bio->dev], -1);
 	slab_put(&t->bios, bio);
+	t->nr_bios--;
 }
 
 void bio_piece_done(struct tracker *t, struct bio *piece, uint32_t bytes, int error)
@@ -368,25 +442,6 @@ void bio_piece_done(struct tracker *t, struct bio *piece, uint32_t bytes, int er
 		slab_put(&t->bios, piece);
 	if (!origin->bytes_left)
 		bio_end(t, origin);
-}
-
-/* The waiting bio that contains this sector. Linear in what waits: only for bio-based devices whose
- * lower levels are not in the trace and complete in pieces out of order. */
-static struct bio *find_containing(struct tracker *t, const struct device *d,
-				   const struct event *ev)
-{
-	bio_settle(t);
-	for (uint32_t i = 0; i <= t->waiting.mask; i++) {
-		for (struct hnode *node = t->waiting.bucket[i]; node; node = node->next) {
-			struct bio *bio = container_of(node, struct bio, by_start);
-
-			if (bio->dev == d->index && bio->class == ev->class &&
-			    bio->sector < ev->sector &&
-			    ev->sector < bio->sector + bio->bytes / SECTOR_SIZE)
-				return bio;
-		}
-	}
-	return NULL;
 }
 
 static void nowait_failed(struct tracker *t, struct device *d, struct bio *bio)
@@ -422,18 +477,8 @@ void bio_complete(struct tracker *t, struct device *d, const struct event *ev)
 		nowait_failed(t, d, bio);
 		return;
 	}
-	if (!bio && bytes && !sum->have_requests) {
-		struct bio *around = find_containing(t, d, ev);
-
-		if (around) {
-			struct event cut = { .sector = around->sector,
-					     .class = ev->class,
-					     .aux_sector = ev->sector };
-
-			bio_split(t, d, &cut);
-			bio = bio_find_at(t, d, ev->sector, ev->class);
-		}
-	}
+	if (!bio && bytes && !sum->have_requests)
+		bio = cut_free(t, d, ev);
 	if (!bio || !bytes) {
 		/* A request's completion told of it already, or will. */
 		if (t->counting && bytes)
@@ -450,10 +495,10 @@ void bio_complete(struct tracker *t, struct device *d, const struct event *ev)
 	if (bytes < bio->bytes) { /* the front ended; the rest goes on waiting */
 		bio->sector += bytes / SECTOR_SIZE;
 		start_waiting(t, bio);
-		timeline_completed(t, d);
+		timeline_completed(t, d, NULL, bytes);
 		bio_piece_done(t, bio, bytes, ev->error);
 		return;
 	}
-	timeline_completed(t, d);
+	timeline_completed(t, d, NULL, bytes);
 	bio_piece_done(t, bio, bytes, ev->error);
 }

@@ -38,16 +38,25 @@ static bool crosses_loss(const struct tracker *t, const struct io *io)
 
 static void count_latencies(struct device_sum *sum, const struct io *io)
 {
+	uint64_t get_ns = io->get_ns, queue_ns = io->queue_ns;
+
 	if (io->ambiguous || io->crosses_loss || io->attempts > 1) {
 		sum->left_out++;
 		return;
 	}
-	add_phase(sum, PHASE_G2I, io->get_ns, io->insert_ns);
+	/* What a pre-flush took is the device's, not the queue's [6]. */
+	if (io->data_from_ns != TIME_NONE) {
+		get_ns = queue_ns = io->data_from_ns;
+		hist_add(&sum->latency[PHASE_PREFLUSH], io->preflush_ns);
+	}
+	if (io->postflush_ns)
+		hist_add(&sum->latency[PHASE_POSTFLUSH], io->postflush_ns);
+	add_phase(sum, PHASE_G2I, get_ns, io->insert_ns);
 	if (io->insert_ns == TIME_NONE)
-		add_phase(sum, PHASE_G2D, io->get_ns, io->issue_ns);
+		add_phase(sum, PHASE_G2D, get_ns, io->issue_ns);
 	add_phase(sum, PHASE_I2D, io->insert_ns, io->issue_ns);
 	add_phase(sum, PHASE_M2D, io->merge_ns, io->issue_ns);
-	add_phase(sum, PHASE_Q2D, io->queue_ns, io->issue_ns);
+	add_phase(sum, PHASE_Q2D, queue_ns, io->issue_ns);
 	if (io->class != CLASS_FLUSH)
 		add_phase(sum, PHASE_D2C, io->last_issue_ns, io->complete_ns);
 	add_phase(sum, PHASE_R_Q2C, io->queue_ns, io->end_ns);
@@ -61,6 +70,7 @@ void rq_done(struct tracker *t, struct device *d, struct rq *rq, int error)
 {
 	struct io *io = &rq->io;
 
+	flush_stages_over(rq);
 	rq_attempt_over(t, d, rq);
 	if (error)
 		io->error = (int16_t)error;
@@ -81,6 +91,14 @@ void rq_done(struct tracker *t, struct device *d, struct rq *rq, int error)
 	if (t->options.out.request)
 		t->options.out.request(t->options.out.arg, io);
 	rq_free(t, d, rq);
+}
+
+void rq_lose(struct tracker *t, struct device *d, struct rq *rq)
+{
+	if (t->counting && rq->issued)
+		device_sum(t, d)->orphan_issues++;
+	rq->io.crosses_loss = true;
+	rq_done(t, d, rq, 0);
 }
 
 /* A C that no open request starts at. */
@@ -117,7 +135,7 @@ static void complete_passthrough(struct tracker *t, struct device *d, const stru
 	}
 	rq = container_of(d->passthrough.next, struct rq, flush);
 	rq->io.ambiguous = d->passthrough.next != d->passthrough.prev;
-	timeline_completed(t, d);
+	timeline_completed(t, d, rq, ev->bytes);
 	rq_done(t, d, rq, ev->error);
 }
 
@@ -173,7 +191,7 @@ void rq_complete(struct tracker *t, struct device *d, const struct event *ev)
 	}
 	if (t->counting)
 		sum->completed_bytes[ev->class] += bytes;
-	timeline_completed(t, d);
+	timeline_completed(t, d, rq, bytes);
 	if (bytes < rq->bytes_left) {
 		complete_part(t, d, rq, bytes, ev->error);
 		return;

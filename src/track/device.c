@@ -7,6 +7,8 @@
 
 #include "track/state.h"
 
+#define MOST_DEVICES 4096 /* more are not a machine but damage */
+
 struct device *device_known(struct tracker *t, uint32_t number)
 {
 	if (t->last_device && t->last_device->number == number)
@@ -25,6 +27,8 @@ struct device *device_get(struct tracker *t, uint32_t number)
 	struct device *d = device_known(t, number);
 	struct summary *sum = t->sum;
 
+	if (!d && t->nr_devices == MOST_DEVICES)
+		return NULL;
 	if (!d) {
 		d = mem_zalloc(sizeof(*d));
 		d->number = number;
@@ -43,29 +47,40 @@ struct device *device_get(struct tracker *t, uint32_t number)
 	return d;
 }
 
-/* Threads of the kernel that write for others. Their names are the kernel's own, and stable. */
+/* Threads of the kernel that write for others, by the names that the kernel gives them ('#': a digit). User
+ * programs have names like xfs_io, btrfs and mdadm. */
 static bool works_for_others(const char *comm)
 {
-	static const char *const prefix[] = { "kworker", "flush-", "jbd2/",   "kjournald",
-					      "xfs",     "btrfs",  "dmcrypt", "kcryptd",
-					      "md",      "loop",   "pdflush", "kswapd",
-					      "bch_",    "raid",   "iou-wrk" };
+	static const char *const prefixes[] = { "kworker/", "flush-",   "jbd2/",        "kjournald",
+						"xfsaild/", "xfs-",     "btrfs-",       "dmcrypt",
+						"kcryptd",  "pdflush",  "kswapd#",      "bch_",
+						"bcache_",  "iou-wrk-", "ext4lazyinit", "md#",
+						"loop#",    "raid#" };
 
-	for (size_t i = 0; i < sizeof(prefix) / sizeof(*prefix); i++)
-		if (strncmp(comm, prefix[i], strlen(prefix[i])) == 0)
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
+		const char *want = prefixes[i], *at = comm;
+
+		while (*want && (*want == *at || (*want == '#' && *at >= '0' && *at <= '9'))) {
+			want++;
+			at++;
+		}
+		if (!*want)
 			return true;
+	}
 	return false;
 }
 
-static bool is_waiter(const struct tracker *t, uint32_t pid)
+static bool is_kernel(const struct tracker *t, uint32_t pid)
 {
-	const struct names *names = &t->facts->names;
-	const char *comm;
+	const char *comm = names_get(&t->facts->names, pid, t->now_ns);
 
-	if (!t->options.waiter_pid || names_descends(names, pid, t->options.waiter_pid))
-		return true;
-	comm = names_get(names, pid, t->now_ns);
 	return !comm || works_for_others(comm);
+}
+
+static bool is_own(const struct tracker *t, uint32_t pid)
+{
+	return !t->options.waiter_pid ||
+	       names_descends(&t->facts->names, pid, t->options.waiter_pid);
 }
 
 struct process *process_get(struct tracker *t, uint32_t pid)
@@ -83,7 +98,9 @@ struct process *process_get(struct tracker *t, uint32_t pid)
 
 		p = mem_zalloc(sizeof(*p));
 		p->sum.pid = pid;
-		p->waiter = is_waiter(t, pid);
+		p->own = is_own(t, pid);
+		p->foreign = !p->own && !is_kernel(t, pid);
+		p->waiter = !p->foreign; /* the kernel's threads may write for the command */
 		hash_add(&t->processes, &p->by_pid, pid);
 		sum->processes = mem_grow(sum->processes, sum->nr_processes, sizeof(void *));
 		sum->processes[sum->nr_processes++] = &p->sum;

@@ -67,6 +67,7 @@ void flush_issue(struct tracker *t, struct device *d, const struct event *ev)
 			continue;
 		*stage = STAGE_RUNS;
 		rq->stage_ns = ev->time_ns;
+		rq_pieces_at_device(rq, 1);
 		if (t->counting)
 			sum->flush_stages++;
 	}
@@ -84,19 +85,35 @@ void flush_issue(struct tracker *t, struct device *d, const struct event *ev)
 
 void flush_complete(struct tracker *t, struct device *d, const struct event *ev)
 {
+	struct rq *command;
+
 	for (struct link *l = d->sequences.next; l != &d->sequences; l = l->next) {
 		struct rq *rq = container_of(l, struct rq, flush);
 
 		if (rq->preflush == STAGE_RUNS) {
+			rq_pieces_at_device(rq, -1);
 			rq->preflush = STAGE_DONE;
 			rq->io.preflush_ns = elapsed(rq->stage_ns, ev->time_ns);
+			rq->io.data_from_ns = ev->time_ns;
 		} else if (rq->postflush == STAGE_RUNS) {
+			rq_pieces_at_device(rq, -1);
 			rq->postflush = STAGE_DONE;
 			rq->io.postflush_ns = elapsed(rq->stage_ns, ev->time_ns);
 		}
 	}
-	timeline_completed(t, d);
-	rq_done(t, d, container_of(d->commands.next, struct rq, flush), ev->error);
+	command = container_of(d->commands.next, struct rq, flush);
+	/* Several hardware queues have several at once, and nothing tells them apart. */
+	if (d->commands.next != d->commands.prev)
+		command->io.ambiguous = true;
+	timeline_completed(t, d, command, 0);
+	rq_done(t, d, command, ev->error);
+}
+
+void flush_stages_over(struct rq *rq)
+{
+	if (rq->preflush == STAGE_RUNS || rq->postflush == STAGE_RUNS)
+		rq_pieces_at_device(rq, -1);
+	rq->preflush = rq->postflush = STAGE_DONE;
 }
 
 void flush_bio_get(struct device *d, const struct event *ev)
@@ -127,11 +144,11 @@ void flush_zero_end(struct tracker *t, struct device *d, const struct event *ev)
 	struct bio *bio = d->flush_first;
 
 	if (rq) {
-		timeline_completed(t, d);
+		timeline_completed(t, d, rq, 0);
 		rq_done(t, d, rq, ev->error);
 	} else if (bio && bio->covered && ev->class != CLASS_READ) {
 		d->flush_first = bio->next;
-		timeline_completed(t, d);
+		timeline_completed(t, d, NULL, 0);
 		bio_piece_done(t, bio, 0, ev->error);
 	} else {
 		if (t->counting)

@@ -40,8 +40,9 @@ struct io {
 	uint64_t last_issue_ns; /* D of the last attempt */
 	uint64_t complete_ns;   /* C of its last byte (of the data part) */
 	uint64_t end_ns; /* its end: the zero-length C of a flush sequence, else complete_ns */
-	uint64_t attempt_lost_ns;           /* sum of R - D [4] */
-	uint64_t requeue_wait_ns;           /* sum of next D - R [4] */
+	uint64_t attempt_lost_ns; /* sum of R - D [4] */
+	uint64_t requeue_wait_ns; /* sum of next D - R [4] */
+	uint64_t data_from_ns;    /* when its pre-flush was over, or TIME_NONE: it had none */
 	uint64_t preflush_ns, postflush_ns; /* parts of a PREFLUSH/FUA write [6]; 0 where none */
 	uint64_t sector;                    /* at first D */
 	uint32_t bytes;                     /* moved; 0 for flush commands; affected for discards */

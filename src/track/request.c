@@ -118,6 +118,7 @@ static struct rq *rq_new(struct tracker *t, struct device *d, const struct event
 			      .last_issue_ns = TIME_NONE,
 			      .complete_ns = TIME_NONE,
 			      .end_ns = TIME_NONE,
+			      .data_from_ns = TIME_NONE,
 			      .sector = ev->sector,
 			      .bytes = ev->bytes,
 			      .pid = ev->pid,
@@ -138,11 +139,13 @@ struct rq *rq_alone(struct tracker *t, struct device *d, const struct event *ev)
 	return rq;
 }
 
-static void own_bio(struct rq *rq, struct bio *bio)
+static void own_bio(struct tracker *t, struct rq *rq, struct bio *bio)
 {
 	const struct io_bio *io = &bio->origin->io;
 
 	bio->rq = rq;
+	if (bio->origin->aged_out)
+		bio_taken_back(t, bio->origin);
 	rq->has_split |= bio->origin->split;
 	if (!rq->io.nr_bios++)
 		rq->io.pid = io->pid;
@@ -155,7 +158,7 @@ static void own_bio(struct rq *rq, struct bio *bio)
 void rq_append_bio(struct tracker *t, struct rq *rq, struct bio *bio)
 {
 	bio_stop_waiting(t, bio);
-	own_bio(rq, bio);
+	own_bio(t, rq, bio);
 	bio->next = NULL;
 	*(rq->first ? &rq->last->next : &rq->first) = bio;
 	rq->last = bio;
@@ -164,7 +167,7 @@ void rq_append_bio(struct tracker *t, struct rq *rq, struct bio *bio)
 static void prepend_bio(struct tracker *t, struct rq *rq, struct bio *bio)
 {
 	bio_stop_waiting(t, bio);
-	own_bio(rq, bio);
+	own_bio(t, rq, bio);
 	bio->next = rq->first;
 	rq->first = bio;
 	if (!bio->next)

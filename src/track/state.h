@@ -50,7 +50,7 @@ struct bio {
 	struct bio *next;      /* in its request, by sector; in device.flush_bios, by time */
 	struct bio *origin;    /* itself, unless a piece */
 	struct rq *rq;         /* the request it is in, or NULL */
-	struct link open;      /* in tracker.open, origins of the waiter only */
+	struct link all, own;  /* in tracker.all and .own, origins of the waiter only */
 	struct process *process;
 	struct io_bio io;          /* what will be handed out; of an origin */
 	uint64_t sector;           /* of this piece */
@@ -70,7 +70,9 @@ struct bio {
 struct process {
 	struct process_sum sum;
 	struct hnode by_pid;
-	bool waiter;              /* its I/O is what the waiter waits for */
+	bool own;                 /* of the command's tree, or there is no command */
+	bool foreign;             /* neither own nor a kernel thread */
+	bool waiter;              /* own, or a kernel thread that may have worked for it */
 	uint64_t got_queue_ns;    /* Q of the latest of its bios that came into a request */
 	uint64_t issued_queue_ns; /* Q of the latest of its requests that was issued */
 };
@@ -90,6 +92,7 @@ struct rq {
 	uint64_t completions_at_issue; /* device.completions then */
 	uint32_t bytes_left;
 	uint8_t preflush, postflush; /* enum stage */
+	bool doubtful;               /* given up after a loss: not in nr_issued any more */
 	bool issued;                 /* an attempt is open */
 	bool mergeable;              /* is in tracker.ends */
 	bool hashed;                 /* is in tracker.requests */
@@ -101,11 +104,13 @@ struct rq {
 
 struct device {
 	uint32_t number;
-	uint16_t index;                     /* into summary.devices */
-	uint32_t nr_issued;                 /* open attempts: the depth */
-	uint32_t nr_aged;                   /* bios aged out and not ended since */
-	uint32_t nr_open;                   /* bios and requests that have not ended */
-	uint64_t changed_ns;                /* up to when the time line is accounted */
+	uint16_t index;       /* into summary.devices */
+	uint32_t nr_issued;   /* open attempts: the depth */
+	uint32_t nr_flushing; /* those of them that are flush commands */
+	bool zoned;           /* zone write plugs were seen: they hold bios back before G */
+	uint32_t nr_aged;     /* bios aged out and not ended since */
+	uint32_t nr_open;     /* bios and requests that have not ended */
+	uint64_t changed_ns;  /* up to when the time line is accounted */
 	uint64_t busy_ns, held_ns, idle_ns; /* up to changed_ns; folded at each C */
 	uint64_t quiet_from_ns;             /* last completion, or since when something is open */
 	uint64_t completions;               /* C that ended something */
@@ -126,6 +131,13 @@ struct remap {
 };
 #define REMAP_SLOTS 64 /* an A's Q comes next on its CPU */
 
+/* One answer to "where is the oldest open bio". */
+struct wait_line {
+	struct link open;           /* of struct bio.all or .own, oldest first */
+	uint64_t from_ns;           /* accounted up to here */
+	uint64_t place_ns[WAIT_NR]; /* folded into sum->wait at each C */
+};
+
 struct tracker {
 	struct sink sink;
 	struct track_options options;
@@ -141,15 +153,17 @@ struct tracker {
 	struct bio *fresh;
 	struct rq *hot;
 	struct slab bios, rqs;
+	uint32_t nr_bios; /* origins that live */
 	struct process *last_process;
 	struct remap remaps[REMAP_SLOTS];
-	struct link open;           /* of struct bio.open: the waiter's open bios, oldest first */
-	uint64_t now_ns;            /* of the last event, never backwards */
-	uint64_t begin_ns;          /* of the window; TIME_NONE: not begun */
-	uint64_t wait_from_ns;      /* up to when waits are accounted */
-	uint64_t place_ns[WAIT_NR]; /* up to wait_from_ns; folded into sum->wait at each C */
-	bool loss_hint;             /* an event must have been lost: see stale() */
-	bool counting;              /* this event lies in what is to be counted */
+	uint64_t now_ns;           /* of the last event, never backwards */
+	uint64_t begin_ns;         /* of the window; TIME_NONE: not begun */
+	struct wait_line all, own; /* see struct wait_sum */
+	size_t losses_seen;        /* of facts->losses */
+	uint64_t doubt_ns;         /* what was open then is doubted ... */
+	uint64_t doubt_at_ns;      /* ... if it still is at this time; TIME_NONE: nothing to do */
+	bool loss_hint;            /* an event must have been lost: see stale() */
+	bool counting;             /* this event lies in what is to be counted */
 };
 
 static inline struct device_sum *device_sum(const struct tracker *t, const struct device *d)
@@ -158,21 +172,31 @@ static inline struct device_sum *device_sum(const struct tracker *t, const struc
 }
 
 /* device.c */
-struct device *device_get(struct tracker *t, uint32_t number);   /* made if new */
+struct device *device_get(struct tracker *t, uint32_t number);   /* made if new; NULL: too many */
 struct device *device_known(struct tracker *t, uint32_t number); /* or NULL */
 struct process *process_get(struct tracker *t, uint32_t pid);
 
 /* timeline.c */
-void timeline_issued(struct tracker *t, struct device *d, int by); /* nr_issued += by */
-void timeline_open(struct tracker *t, struct device *d, int by);   /* nr_open += by */
-void timeline_completed(struct tracker *t, struct device *d);      /* a C ended something */
+void timeline_issued(struct tracker *t, struct device *d, const struct rq *rq, int by);
+void timeline_open(struct tracker *t, struct device *d, int by); /* nr_open += by */
+/* A C of `bytes`; rq: whose, NULL where only a bio is known. */
+void timeline_completed(struct tracker *t, struct device *d, const struct rq *rq, uint32_t bytes);
 void timeline_finish(struct tracker *t);
-/* Accounts the wait up to now_ns; call before anything changes where the oldest open bio is. */
+
+/* wait.c */
+void wait_init(struct tracker *t);
+void wait_add(struct tracker *t, struct bio *bio); /* a new origin */
+void wait_del(struct bio *bio);
+/* Accounts the waits up to now_ns; call before anything changes where the oldest open bio is. */
 void wait_touch(struct tracker *t);
+
+/* doubt.c: what was open across a loss and does not end */
+void doubt_until(struct tracker *t, uint64_t time_ns); /* before now_ns moves on to time_ns */
 
 /* bio.c */
 void bio_age_out(struct tracker *t, struct bio *bio);
-void bio_settle(struct tracker *t); /* before tracker.waiting is walked */
+void bio_taken_back(struct tracker *t, struct bio *bio); /* it went on after all */
+void bio_settle(struct tracker *t);                      /* before tracker.waiting is walked */
 /* A waiting bio: of ev's length and thread if there is one, else of its length, else the first. */
 struct bio *bio_find(struct tracker *t, const struct device *d, const struct event *ev);
 struct bio *bio_find_at(struct tracker *t, const struct device *d, uint64_t sector, uint8_t class);
@@ -212,6 +236,8 @@ void rq_attempt(struct tracker *t, struct device *d, struct rq *rq);      /* at 
 void rq_attempt_over(struct tracker *t, struct device *d, struct rq *rq); /* at its R or C */
 
 /* complete.c */
+/* Its completion was lost, or will be waited for no longer. */
+void rq_lose(struct tracker *t, struct device *d, struct rq *rq);
 void rq_complete(struct tracker *t, struct device *d, const struct event *ev);
 void rq_done(struct tracker *t, struct device *d, struct rq *rq, int error); /* hands it out */
 void note_error(struct device_sum *sum, const struct event *ev);
@@ -223,6 +249,7 @@ bool flush_data_done(struct tracker *t, struct rq *rq); /* true: its end is stil
 void flush_issue(struct tracker *t, struct device *d, const struct event *ev);
 void flush_complete(struct tracker *t, struct device *d, const struct event *ev);
 void flush_zero_end(struct tracker *t, struct device *d, const struct event *ev);
+void flush_stages_over(struct rq *rq); /* before its end */
 void flush_bio_get(struct device *d, const struct event *ev);
 
 static inline uint64_t start_key(const struct device *d, uint64_t sector)
@@ -234,6 +261,16 @@ static inline uint64_t elapsed(uint64_t from_ns, uint64_t to_ns)
 {
 	return to_ns > from_ns ? to_ns - from_ns
 			       : 0; /* clocks of CPUs may run against each other */
+}
+
+/* The part of [from, to] inside the window; 0 where the window has not begun. */
+static inline uint64_t inside_window(const struct tracker *t, uint64_t from_ns, uint64_t to_ns)
+{
+	if (from_ns < t->begin_ns)
+		from_ns = t->begin_ns;
+	if (to_ns > t->options.to_ns)
+		to_ns = t->options.to_ns;
+	return elapsed(from_ns, to_ns);
 }
 
 static inline void add_phase(struct device_sum *sum, enum phase phase, uint64_t from_ns,

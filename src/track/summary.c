@@ -17,6 +17,8 @@ static const struct {
 	[PHASE_M2D] = { "m2d", "last merge to dispatch", false },
 	[PHASE_Q2D] = { "q2d", "first Q to dispatch", false },
 	[PHASE_D2C] = { "d2c", "dispatch to completion", false },
+	[PHASE_PREFLUSH] = { "preflush", "pre-flush at the device", false },
+	[PHASE_POSTFLUSH] = { "postflush", "post-flush at the device", false },
 	[PHASE_R_Q2C] = { "r_q2c", "first Q to end", false },
 };
 

@@ -20,9 +20,11 @@ enum phase {
 	PHASE_G2D,     /* request, where no I was seen */
 	PHASE_I2D,
 	PHASE_M2D,
-	PHASE_Q2D,   /* first Q of its bios to the first D */
-	PHASE_D2C,   /* last attempt */
-	PHASE_R_Q2C, /* first Q to the end */
+	PHASE_Q2D,       /* first Q of its bios to the first D */
+	PHASE_D2C,       /* last attempt */
+	PHASE_PREFLUSH,  /* request: its pre-flush at the device */
+	PHASE_POSTFLUSH, /* request: its post-flush at the device */
+	PHASE_R_Q2C,     /* first Q to the end */
 	PHASE_NR
 };
 
@@ -80,8 +82,11 @@ struct device_sum {
 	/* The device time line [10]: sums over the summary's window. */
 	uint64_t busy_ns, held_ns, idle_ns;
 	uint64_t wait_ns[WAIT_NR]; /* the part of wait.place_ns spent on I/O of this device */
-	uint64_t depth_time_ns[DEPTH_LEVELS];     /* time spent at that depth */
-	uint64_t depth_completions[DEPTH_LEVELS]; /* completions while at that depth */
+	/* By data depth (without flush commands): time, and what completed meanwhile. */
+	struct depth_level {
+		uint64_t time_ns, completions, bytes, reads;
+	} levels[DEPTH_LEVELS];
+	double open_area; /* sum of open bios x ns while data was at the device */
 	uint64_t depth_max;
 	double depth_area; /* sum of depth x ns: / window = mean depth */
 	uint64_t longest_silence_ns, longest_silence_at_ns; /* no completion while I/O was open */

@@ -50,6 +50,10 @@ static void dispatch(struct tracker *t, struct device *d, const struct event *ev
 	case ACT_RQ_MERGE:
 		rq_merge_rq(t, d, ev);
 		break;
+	case ACT_ZONE_PLUG:
+	case ACT_ZONE_UNPLUG:
+		d->zoned = true;
+		break;
 	case ACT_BOUNCE:
 		if (t->counting)
 			device_sum(t, d)->bounces++;
@@ -66,7 +70,9 @@ static void one_event(struct tracker *t, const struct event *ev)
 
 	if (ev->time_ns < t->now_ns)
 		sum->time_backwards++;
-	else
+	else if (t->facts->nr_losses)
+		doubt_until(t, ev->time_ns);
+	if (t->now_ns < ev->time_ns)
 		t->now_ns = ev->time_ns;
 	if (sum->first_ns > ev->time_ns)
 		sum->first_ns = ev->time_ns;
@@ -82,6 +88,10 @@ static void one_event(struct tracker *t, const struct event *ev)
 	if (ev->class == CLASS_NONE)
 		return;
 	d = device_get(t, ev->device);
+	if (!d) {
+		sum->actions[ACT_UNKNOWN]++;
+		return;
+	}
 	if (t->counting)
 		device_sum(t, d)->events++;
 	dispatch(t, d, ev);
@@ -124,6 +134,7 @@ struct tracker *tracker_new(const struct track_options *options, const struct fa
 	t->facts = facts;
 	t->sum = sum;
 	t->begin_ns = options->from_ns;
+	t->doubt_at_ns = TIME_NONE;
 	t->no_device = UINT32_MAX;
 	hash_init(&t->waiting);
 	hash_init(&t->requests);
@@ -132,7 +143,7 @@ struct tracker *tracker_new(const struct track_options *options, const struct fa
 	hash_init(&t->retries);
 	slab_init(&t->bios, sizeof(struct bio));
 	slab_init(&t->rqs, sizeof(struct rq));
-	list_init(&t->open);
+	wait_init(t);
 	return t;
 }
 

@@ -24,7 +24,8 @@ struct track_options {
 	uint64_t from_ns, to_ns;
 	/* Count only what happens in that window (--window), not all there is. */
 	bool count_window_only;
-	/* The waiter is this process, its children and the kernel threads; 0: everybody. */
+	/* The waiter is this process, its children and the kernel threads that may have worked for
+	 * them; 0: everybody. */
 	uint32_t waiter_pid;
 	struct track_sink out;
 };

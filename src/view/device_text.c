@@ -13,21 +13,56 @@ static struct num share(const json_t *dev, const char *path)
 	return num_share(tree_num(dev, path));
 }
 
+static void partitions(const struct page *page, const json_t *list)
+{
+	char *words = partition_words(list);
+
+	fprintf(page->out, " (only %s %s recorded)\n", words,
+		json_array_size(list) == 1 ? "was" : "were");
+	free(words);
+}
+
+/* "request-based, write cache: write back, 4,321 events"; owned by the caller. */
+static char *description(const json_t *dev)
+{
+	const char *kind = tree_str(dev, "kind"), *cache = tree_str(dev, "write_cache");
+	bool known = kind && strcmp(kind, "unknown");
+
+	return mem_printf("%s%s%s%s%s", known ? kind : "", known ? "-based, " : "",
+			  cache ? "write cache: " : "", cache ? cache : "", cache ? ", " : "");
+}
+
 static void heading(const struct page *page, const json_t *dev)
 {
 	const char *name = tree_str(dev, "name"), *number = tree_str(dev, "device");
-	const char *kind = tree_str(dev, "kind"), *cache = tree_str(dev, "write_cache");
+	const json_t *list = tree_at(dev, "partitions");
+	char *text = description(dev);
 
 	page_paint(page, PAINT_HEAD);
 	fprintf(page->out, "\nDEVICE %s", name ? name : number);
 	page_paint(page, PAINT_NONE);
 	if (name)
 		fprintf(page->out, " (%s)", number);
-	if (kind && strcmp(kind, "unknown"))
-		fprintf(page->out, ", %s-based", kind);
-	if (cache)
-		fprintf(page->out, ", write cache: %s", cache);
-	fprintf(page->out, ", %s events\n", num_count(tree_u64(dev, "events")).s);
+	if (list)
+		partitions(page, list);
+	fprintf(page->out, "%s%s%s\n", list ? "           " : ", ", text,
+		num_of(tree_u64(dev, "events"), "event").s);
+	free(text);
+}
+
+static void shares(const struct page *page, const json_t *dev)
+{
+	if (tree_at(dev, "busy_share"))
+		page_printf(page, "  time",
+			    "busy %s, held %s (I/O waits, device does nothing), idle %s",
+			    share(dev, "busy_share").s, share(dev, "held_share").s,
+			    share(dev, "idle_share").s);
+	else if (tree_at(dev, "recorded_busy_share"))
+		page_printf(page, "  time",
+			    "recorded I/O at the device %s; how busy the device was is unknown: %s",
+			    share(dev, "recorded_busy_share").s, tree_str(dev, "busy_share_why"));
+	else
+		page_printf(page, "  time", "unknown: %s", tree_str(dev, "busy_share_why"));
 }
 
 static void time_line(const struct page *page, const json_t *dev)
@@ -36,18 +71,16 @@ static void time_line(const struct page *page, const json_t *dev)
 	uint64_t silence = tree_u64(dev, "longest_without_completion.duration_ns");
 	char *text;
 
-	if (!tree_at(dev, "busy_share")) {
-		page_printf(page, "  time", "unknown: %s", tree_str(dev, "busy_share_why"));
+	shares(page, dev);
+	if (!tree_at(dev, "depth"))
 		return;
-	}
-	page_printf(page, "  time", "busy %s, held %s (I/O waits, device does nothing), idle %s",
-		    share(dev, "busy_share").s, share(dev, "held_share").s,
-		    share(dev, "idle_share").s);
 	text = isnan(while_busy) ? mem_strdup("")
 				 : mem_printf(", %s while busy", num_real(while_busy).s);
-	page_printf(page, "  depth", "mean %s%s, max %s; no completion for up to %s",
+	page_printf(page, "  depth", "mean %s%s, max %s%s; no completion for up to %s",
 		    num_real(tree_num(dev, "depth.mean")).s, text,
-		    num_count(tree_u64(dev, "depth.max")).s, num_ns((double)silence).s);
+		    num_count(tree_u64(dev, "depth.max")).s,
+		    tree_at(dev, "partitions") ? " (of what was recorded)" : "",
+		    num_ns((double)silence).s);
 	free(text);
 }
 
@@ -116,6 +149,7 @@ static void merges(const struct page *page, const json_t *dev)
 static void flush(const struct page *page, const json_t *dev)
 {
 	uint64_t commands = tree_u64(dev, "flush.commands");
+	uint64_t empty = tree_u64(dev, "flush.empty_bios");
 	double sharing = tree_num(dev, "flush_sharing");
 	const char *cache = tree_str(dev, "write_cache");
 
@@ -131,11 +165,10 @@ static void flush(const struct page *page, const json_t *dev)
 	if (!commands)
 		return;
 	page_printf(page, "  flushes",
-		    "%s commands for %s writes with flush parts and %s flush-only bios; parts per "
-		    "command: %s",
-		    num_count(commands).s, num_count(tree_u64(dev, "flush.writes_with_parts")).s,
-		    num_count(tree_u64(dev, "flush.empty_bios")).s,
-		    isnan(sharing) ? "unknown" : num_real(sharing).s);
+		    "%s for %s with flush parts and %s flush-only bio%s; parts per command: %s",
+		    num_of(commands, "command").s,
+		    num_of(tree_u64(dev, "flush.writes_with_parts"), "write").s, num_count(empty).s,
+		    empty == 1 ? "" : "s", isnan(sharing) ? "unknown" : num_real(sharing).s);
 }
 
 static void requeues(const struct page *page, const json_t *dev)
@@ -143,9 +176,8 @@ static void requeues(const struct page *page, const json_t *dev)
 	uint64_t busy = tree_u64(dev, "requeues.busy"), failed = tree_u64(dev, "requeues.failed");
 
 	if (busy || failed)
-		page_printf(page, "  requeues",
-			    "%s because the driver was busy, %s failed attempts", num_count(busy).s,
-			    num_count(failed).s);
+		page_printf(page, "  requeues", "%s because the driver was busy, %s failed",
+			    num_count(busy).s, num_of(failed, "attempt").s);
 }
 
 static void errors(const struct page *page, const json_t *dev)
@@ -163,8 +195,8 @@ static void errors(const struct page *page, const json_t *dev)
 				? mem_printf(", first at sector %s",
 					     num_count(tree_u64(e, "first_sector")).s)
 				: mem_strdup("");
-		text = mem_printf("%s %s requests failed with %s (%u)%s",
-				  num_count(tree_u64(e, "count")).s, tree_str(e, "class"),
+		text = mem_printf("%s failed: %s with %s (%u)%s",
+				  num_of(tree_u64(e, "count"), "request").s, tree_str(e, "class"),
 				  name ? name : "errno", (unsigned int)tree_u64(e, "errno"), where);
 		page_para(page, PAINT_BAD, i ? "" : "  errors", text);
 		free(text);
@@ -251,6 +283,7 @@ static void ends(const struct page *page, const json_t *dev)
 {
 	uint64_t issued = tree_u64(dev, "orphans.issue_without_complete");
 	uint64_t completed = tree_u64(dev, "orphans.complete_without_issue");
+	uint64_t aged = tree_u64(dev, "orphans.aged_out");
 	uint64_t open = tree_u64(dev, "in_flight_at_end"),
 		 out = tree_u64(dev, "left_out_of_latencies");
 
@@ -259,11 +292,26 @@ static void ends(const struct page *page, const json_t *dev)
 			    "%s issued but never completed, %s completed but never seen issued, %s "
 			    "in flight at the end",
 			    num_count(issued).s, num_count(completed).s, num_count(open).s);
+	if (aged)
+		page_printf(page, "  given up",
+			    "%s that can only have lost the end: the verdict waits for them no "
+			    "longer",
+			    num_of(aged, "bio").s);
 	if (out)
 		page_printf(page, "  left out",
-			    "%s requests from the latencies: retried, ambiguous "
-			    "(%s joins) or across a loss",
-			    num_count(out).s, num_count(tree_u64(dev, "ambiguous_joins")).s);
+			    "%s from the latencies: retried, ambiguous (%s) or across a loss",
+			    num_of(out, "request").s,
+			    num_of(tree_u64(dev, "ambiguous_joins"), "join").s);
+}
+
+/* Which row holds the flush of a write that asks for one. */
+static void flush_legend(const struct page *page, const json_t *dev)
+{
+	if (tree_at(dev, "latency_ns.preflush"))
+		page_printf(page, "",
+			    "preflush, postflush: flush commands of writes that ask for them; "
+			    "g2i, g2d and q2d of such a write begin when its pre-flush has ended, "
+			    "r_q2c and the bios' rows hold everything");
 }
 
 void page_device(const struct page *page, const json_t *dev)
@@ -278,6 +326,7 @@ void page_device(const struct page *page, const json_t *dev)
 	latencies_of(page, dev, true);
 	latencies_of(page, dev, false);
 	latencies_by_class(page, dev);
+	flush_legend(page, dev);
 	seeks(page, dev);
 	ends(page, dev);
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* devices[] and processes[] of the report. */
+/* devices[] of the report. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "view/role.h"
 #include "view/tree.h"
 
 static bool moves_no_data(enum io_class class)
@@ -125,6 +124,7 @@ static void set_troubles(json_t *obj, const struct device_sum *dev)
 	tree_count(orphans, "issue_without_complete", dev->orphan_issues);
 	tree_count(orphans, "complete_without_issue", dev->orphan_completes);
 	tree_count(orphans, "merge_without_request", dev->orphan_merges);
+	tree_count(orphans, "aged_out", dev->aged_out);
 	json_object_set_new(obj, "orphans", orphans);
 	tree_count(obj, "in_flight_at_end", dev->in_flight);
 	tree_count(obj, "partial_completions", dev->partial_completions);
@@ -172,28 +172,63 @@ static json_t *depth_levels(const struct device_sum *dev)
 	for (int d = 0; d < DEPTH_LEVELS; d++) {
 		json_t *level;
 
-		if (!dev->depth_time_ns[d] && !dev->depth_completions[d])
+		if (!dev->levels[d].time_ns && !dev->levels[d].completions)
 			continue;
 		level = json_object();
 		tree_count(level, "depth", (uint64_t)d);
-		tree_count(level, "time_ns", dev->depth_time_ns[d]);
-		tree_count(level, "completions", dev->depth_completions[d]);
+		tree_count(level, "time_ns", dev->levels[d].time_ns);
+		tree_count(level, "completions", dev->levels[d].completions);
 		json_array_append_new(list, level);
 	}
 	return list;
+}
+
+static void unknown_shares(json_t *obj, const char *why)
+{
+	tree_unknown(obj, "busy_share", "%s", why);
+	tree_unknown(obj, "held_share", "%s", why);
+	tree_unknown(obj, "idle_share", "%s", why);
+}
+
+/* Of a disk whose other partitions were not recorded only a lower bound of its busy time is known. */
+static void set_shares(json_t *obj, const struct device_sum *dev, double all)
+{
+	const json_t *partitions = tree_at(obj, "partitions");
+	char *words, *why;
+
+	if (!partitions) {
+		tree_real(obj, "busy_share", (double)dev->busy_ns / all);
+		tree_real(obj, "held_share", (double)dev->held_ns / all);
+		tree_real(obj, "idle_share", (double)dev->idle_ns / all);
+		return;
+	}
+	words = partition_words(partitions);
+	why = mem_printf("only %s was recorded, not what the device did for others", words);
+	unknown_shares(obj, why);
+	tree_real(obj, "recorded_busy_share", (double)dev->busy_ns / all);
+	free(why);
+	free(words);
+}
+
+static void set_silence(json_t *obj, const struct device_sum *dev, uint64_t genesis_ns)
+{
+	uint64_t at = dev->longest_silence_at_ns;
+	json_t *silence = json_object();
+
+	tree_count(silence, "duration_ns", dev->longest_silence_ns);
+	tree_count(silence, "at_ns", at > genesis_ns ? at - genesis_ns : 0);
+	json_object_set_new(obj, "longest_without_completion", silence);
 }
 
 static void set_time_line(json_t *obj, const struct device_sum *dev, uint64_t genesis_ns)
 {
 	double all = (double)(dev->busy_ns + dev->held_ns + dev->idle_ns);
 	const char *why = dev->have_requests ? "no time passed" : "no request was seen here";
-	json_t *depth, *silence;
+	json_t *depth;
 
 	if (all <= 0 || !dev->have_requests) {
 		tree_unknown(obj, "depth", "%s", why);
-		tree_unknown(obj, "busy_share", "%s", why);
-		tree_unknown(obj, "held_share", "%s", why);
-		tree_unknown(obj, "idle_share", "%s", why);
+		unknown_shares(obj, why);
 		return;
 	}
 	depth = json_object();
@@ -203,15 +238,8 @@ static void set_time_line(json_t *obj, const struct device_sum *dev, uint64_t ge
 	tree_count(depth, "max", dev->depth_max);
 	json_object_set_new(depth, "levels", depth_levels(dev));
 	json_object_set_new(obj, "depth", depth);
-	tree_real(obj, "busy_share", (double)dev->busy_ns / all);
-	tree_real(obj, "held_share", (double)dev->held_ns / all);
-	tree_real(obj, "idle_share", (double)dev->idle_ns / all);
-	silence = json_object();
-	tree_count(silence, "duration_ns", dev->longest_silence_ns);
-	tree_count(silence, "at_ns",
-		   dev->longest_silence_at_ns > genesis_ns ? dev->longest_silence_at_ns - genesis_ns
-							   : 0);
-	json_object_set_new(obj, "longest_without_completion", silence);
+	set_shares(obj, dev, all);
+	set_silence(obj, dev, genesis_ns);
 }
 
 static void set_seeks(json_t *obj, const struct device_sum *dev)
@@ -235,6 +263,19 @@ static void set_seeks(json_t *obj, const struct device_sum *dev)
 	json_object_set_new(obj, "seeks", seeks);
 }
 
+static void set_partitions(json_t *obj, const struct report *r, const struct device_sum *dev,
+			   const json_t *meta)
+{
+	json_t *partitions = device_partitions(r->facts, dev->device);
+
+	if (partitions)
+		json_object_set_new(obj, "partitions", partitions);
+	else
+		tree_unknown(obj, "partitions", "%s",
+			     meta ? "the whole device was recorded"
+				  : "this input does not tell whether it is of a part only");
+}
+
 json_t *tree_device(const struct report *r, const struct device_sum *dev)
 {
 	const json_t *meta = device_meta(r->facts, dev->device);
@@ -249,6 +290,7 @@ json_t *tree_device(const struct report *r, const struct device_sum *dev)
 	else
 		tree_unknown(obj, "name", "no input names this device");
 	set_kind(obj, dev, meta);
+	set_partitions(obj, r, dev, meta);
 	for (int i = 0; i < dev->nr_parents; i++)
 		json_array_append_new(parents, tree_printf("%u,%u", DEVICE_MAJOR(dev->parents[i]),
 							   DEVICE_MINOR(dev->parents[i])));
@@ -266,66 +308,4 @@ json_t *tree_device(const struct report *r, const struct device_sum *dev)
 	set_time_line(obj, dev, r->genesis_ns);
 	set_seeks(obj, dev);
 	return obj;
-}
-
-/* Most bytes first, then most I/O, then the order of appearance. */
-static int by_work(const void *a, const void *b)
-{
-	const struct process_sum *x = *(struct process_sum *const *)a;
-	const struct process_sum *y = *(struct process_sum *const *)b;
-	uint64_t bx = x->read_bytes + x->write_bytes, by = y->read_bytes + y->write_bytes;
-	uint64_t nx = x->bios + x->flushes + x->discards, ny = y->bios + y->flushes + y->discards;
-
-	if (bx != by)
-		return bx < by ? 1 : -1;
-	if (nx != ny)
-		return nx < ny ? 1 : -1;
-	return (x->pid > y->pid) - (x->pid < y->pid);
-}
-
-static json_t *process(const struct report *r, const struct process_sum *p)
-{
-	const char *comm = names_get(&r->facts->names, p->pid, p->last_ns);
-	json_t *obj = json_object();
-
-	tree_count(obj, "pid", p->pid);
-	if (comm)
-		tree_text(obj, "comm", comm);
-	else
-		tree_unknown(obj, "comm", "no input names this thread");
-	tree_text(obj, "role", role_of(comm));
-	tree_count(obj, "read_bytes", p->read_bytes);
-	tree_count(obj, "write_bytes", p->write_bytes);
-	tree_count(obj, "bios", p->bios);
-	tree_count(obj, "requests", p->requests);
-	tree_count(obj, "flushes", p->flushes);
-	tree_count(obj, "discards", p->discards);
-	if (p->q2c.n)
-		json_object_set_new(obj, "q2c_ns", tree_hist(&p->q2c));
-	else
-		tree_unknown(obj, "q2c_ns", "none of its I/O was seen from queue to completion");
-	return obj;
-}
-
-/* With --window there are threads that did nothing inside of it. */
-static bool has_work(const struct process_sum *p)
-{
-	return p->bios || p->requests || p->flushes || p->discards || p->read_bytes ||
-	       p->write_bytes;
-}
-
-json_t *tree_processes(const struct report *r)
-{
-	size_t nr = r->sum->nr_processes;
-	struct process_sum **order = mem_resize(NULL, nr + 1, sizeof(struct process_sum *));
-	json_t *list = json_array();
-
-	if (nr)
-		memcpy(order, r->sum->processes, nr * sizeof(struct process_sum *));
-	qsort(order, nr, sizeof(struct process_sum *), by_work);
-	for (size_t i = 0; i < nr; i++)
-		if (has_work(order[i]))
-			json_array_append_new(list, process(r, order[i]));
-	free(order);
-	return list;
 }

@@ -21,6 +21,14 @@ struct num num_count(uint64_t n)
 	return out;
 }
 
+struct num num_of(uint64_t n, const char *noun)
+{
+	struct num out;
+
+	snprintf(out.s, sizeof(out.s), "%.21s %.8s%s", num_count(n).s, noun, n == 1 ? "" : "s");
+	return out;
+}
+
 /* Decimals that leave three significant digits; the limits are where rounding adds a digit. */
 static int decimals(double v)
 {

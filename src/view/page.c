@@ -75,6 +75,14 @@ void page_para(const struct page *page, enum paint paint, const char *label, con
 	fputc('\n', page->out);
 }
 
+void page_line(const struct page *page, const char *label, const char *text)
+{
+	page_paint(page, PAINT_HEAD);
+	fprintf(page->out, "%-*s", PAGE_INDENT, label);
+	page_paint(page, PAINT_NONE);
+	fprintf(page->out, "%s\n", text);
+}
+
 void page_printf(const struct page *page, const char *label, const char *fmt, ...)
 {
 	char *text = NULL;

@@ -16,6 +16,14 @@
 #include "track/summary.h"
 #include "why/verdict.h"
 
+/* Whose time the verdict and the time lines divide. */
+enum report_window {
+	REPORT_FIRST_TO_LAST, /* from the first queued to the last completed I/O */
+	REPORT_COMMAND,       /* the run time of the recorded command */
+	REPORT_RECORDING,     /* all that was recorded, where there was no command */
+	REPORT_ASKED,         /* --window: only that part was counted */
+};
+
 /* Everything is borrowed; complete, that is after the end of the events. */
 struct report {
 	const struct summary *sum;
@@ -24,8 +32,8 @@ struct report {
 	const struct wait_sum *wait;      /* NULL = not measured */
 	const struct verdict *verdict;    /* NULL = none made */
 	uint64_t genesis_ns;              /* time 0 of every offset that is shown */
-	bool window_asked;                /* --window: only that part was counted */
-	uint64_t window_from_ns, window_to_ns;
+	enum report_window window;
+	uint64_t window_from_ns, window_to_ns; /* of REPORT_ASKED, since genesis */
 };
 
 /* Are events known lost, or bytes damaged, skipped or cut (exit status 3)? */

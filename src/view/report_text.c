@@ -9,10 +9,8 @@
 #include "view/num.h"
 #include "view/tree.h"
 
-#define BAR_WIDTH   40
 #define MAX_INPUTS  8
-#define MAX_WORKERS 6
-#define MAX_WHO     4
+#define MAX_COMMAND 1000 /* bytes of a command line that are shown */
 
 static void losses_known(const struct page *page, const json_t *losses)
 {
@@ -129,7 +127,7 @@ static void inputs(const struct page *page, const json_t *tree)
 static void span(const struct page *page, const json_t *tree)
 {
 	uint64_t wall = tree_u64(tree, "start_wall_ns");
-	char when[64] = "";
+	char when[64] = "", *recorded = NULL;
 
 	if (wall) {
 		time_t seconds = (time_t)(wall / 1000000000u);
@@ -138,234 +136,126 @@ static void span(const struct page *page, const json_t *tree)
 		if (gmtime_r(&seconds, &tm))
 			strftime(when, sizeof(when), ", from %Y-%m-%d %H:%M:%S UTC on", &tm);
 	}
+	if (tree_at(tree, "recorded_ns"))
+		recorded = mem_printf(" of %s recorded", num_ns(tree_num(tree, "recorded_ns")).s);
 	if (tree_at(tree, "span_ns"))
-		page_printf(page, "span:", "%s%s", num_ns(tree_num(tree, "span_ns")).s, when);
+		page_printf(page, "span:", "%s%s%s", num_ns(tree_num(tree, "span_ns")).s,
+			    recorded ? recorded : "", when);
+	else if (recorded)
+		page_printf(page, "span:", "no event%s%s", recorded, when);
+	free(recorded);
 	if (tree_at(tree, "window"))
 		page_printf(page, "window:", "only %s to %s after the first event is counted",
 			    num_ns(tree_num(tree, "window.from_ns")).s,
 			    num_ns(tree_num(tree, "window.to_ns")).s);
 }
 
-static void command(const struct page *page, const json_t *tree)
+/* As it can be pasted to a shell; owned by the caller. */
+static char *quoted(const char *arg)
 {
-	const json_t *command = tree_at(tree, "command"), *argv = tree_at(command, "argv");
-	char *text = mem_strdup(""), *ended;
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				    "0123456789%+,-./:=@_";
+	char *text, *out;
+
+	if (*arg && !arg[strspn(arg, plain)])
+		return mem_strdup(arg);
+	out = text = mem_zalloc(strlen(arg) * 4 + 3);
+	*out++ = '\'';
+	for (; *arg; arg++) {
+		if (*arg == '\'')
+			out = stpcpy(out, "'\\''");
+		else
+			*out++ = *arg;
+	}
+	*out = '\'';
+	return text;
+}
+
+static char *command_line(const json_t *argv)
+{
+	char *text = mem_strdup("");
 	json_t *arg;
 	size_t i;
 
-	if (!command) {
-		free(text);
-		return;
-	}
 	json_array_foreach((json_t *)argv, i, arg)
 	{
-		char *longer = mem_printf("%s%s%s", text, i ? " " : "", json_string_value(arg));
+		char *word = quoted(json_string_value(arg));
+		char *longer = mem_printf("%s%s%s", text, i ? " " : "", word);
 
+		free(word);
 		free(text);
 		text = longer;
 	}
-	if (strlen(text) > 200)
-		memcpy(text + 197, "...", 4);
-	if (tree_at(command, "signal"))
-		ended = mem_printf("killed by signal %u",
-				   (unsigned int)tree_u64(command, "signal"));
-	else if (tree_at(command, "exit_status"))
-		ended = mem_printf("status %u", (unsigned int)tree_u64(command, "exit_status"));
-	else
-		ended = mem_strdup("status unknown");
-	page_printf(page, "command:", "%s", text);
-	page_printf(page, "", "%s, %s wall, CPU %s user + %s system", ended,
-		    num_ns(tree_num(command, "wall_ns")).s, num_ns(tree_num(command, "user_ns")).s,
-		    num_ns(tree_num(command, "system_ns")).s);
-	free(text);
-	free(ended);
-}
+	if (strlen(text) > MAX_COMMAND) {
+		size_t cut = MAX_COMMAND;
+		char *shorter;
 
-static void bar(const struct page *page, const char *label, double part)
-{
-	int full = (int)lround(part * BAR_WIDTH);
-
-	if (!full && part >= 0.001)
-		full = 1;
-	fprintf(page->out, "  %-14s %7s  ", label, num_share(part).s);
-	for (int i = 0; i < BAR_WIDTH; i++)
-		fputc(i < full ? '#' : '.', page->out);
-	fputc('\n', page->out);
-}
-
-static void workers(const struct page *page, const json_t *verdict)
-{
-	const json_t *list = tree_at(verdict, "cpu_ns");
-	char *text = mem_strdup("");
-	size_t i, shown = 0;
-	double rest = 0;
-	json_t *w;
-
-	if (!list) {
+		while (((unsigned char)text[cut] & 0xc0) == 0x80)
+			cut--; /* not inside of a character */
+		shorter = mem_printf("%.*s... (cut; all of it: --json)", (int)cut, text);
 		free(text);
-		return;
+		text = shorter;
 	}
-	json_array_foreach((json_t *)list, i, w)
-	{
-		char *longer;
-
-		if (shown >= MAX_WORKERS) {
-			rest += tree_num(w, "ns");
-			continue;
-		}
-		longer = mem_printf("%s%s%s %s", text, i ? ", " : "", tree_str(w, "who"),
-				    num_ns(tree_num(w, "ns")).s);
-		free(text);
-		text = longer;
-		shown++;
-	}
-	if (rest > 0)
-		page_printf(page, "  CPU time", "%s, %zu others together %s", text, i - shown,
-			    num_ns(rest).s);
-	else
-		page_printf(page, "  CPU time", "%s", text);
-	free(text);
+	return text;
 }
 
-/* Bytes read and written by thread name, since one program often has many threads. */
-static json_t *bytes_by_name(const json_t *processes)
+/* How the command came to its end: by itself, or because the recording did. */
+static char *how_ended(const json_t *command)
 {
-	json_t *names = json_object(), *p, *both;
-	size_t i;
-
-	json_array_foreach((json_t *)processes, i, p)
-	{
-		uint64_t read = tree_u64(p, "read_bytes"), written = tree_u64(p, "write_bytes");
-		const char *comm = tree_str(p, "comm");
-		char *name = comm ? mem_strdup(comm)
-				  : mem_printf("pid %u", (unsigned int)tree_u64(p, "pid"));
-
-		both = json_object_get(names, name);
-		read += tree_u64(both, "read");
-		written += tree_u64(both, "written");
-		if (!both) {
-			both = json_object();
-			json_object_set_new(names, name, both);
-		}
-		tree_count(both, "read", read);
-		tree_count(both, "written", written);
-		free(name);
-	}
-	return names;
-}
-
-/* "fio read 30.0 MiB", "fio read + wrote 124 MiB": one direction where it is 95 % or more. */
-static char *who_words(const char *name, const json_t *both)
-{
-	double read = tree_num(both, "read"), written = tree_num(both, "written");
-	double all = read + written;
-	const char *verb = "read + wrote";
-
-	if (read >= 0.95 * all)
-		verb = "read";
-	else if (written >= 0.95 * all)
-		verb = "wrote";
-	return mem_printf("%s %s %s", name, verb, num_bytes(all).s);
-}
-
-static const char *most_bytes(const json_t *names)
-{
-	const char *name, *most = NULL;
-	uint64_t most_bytes = 0;
-	json_t *both;
-
-	json_object_foreach((json_t *)names, name, both)
-	{
-		uint64_t bytes = tree_u64(both, "read") + tree_u64(both, "written");
-
-		if (bytes > most_bytes) {
-			most_bytes = bytes;
-			most = name;
-		}
-	}
-	return most;
-}
-
-/* The first screen must say who. */
-static void most_io(const struct page *page, const json_t *tree)
-{
-	json_t *names = bytes_by_name(tree_at(tree, "processes"));
-	char *text = mem_strdup("");
-
-	for (int i = 0; i < MAX_WHO; i++) {
-		const char *name = most_bytes(names);
-		char *words, *longer;
-
-		if (!name)
-			break;
-		words = who_words(name, json_object_get(names, name));
-		longer = mem_printf("%s%s%s", text, i ? ", " : "", words);
-		json_object_del(names, name);
-		free(words);
-		free(text);
-		text = longer;
-	}
-	if (*text)
-		page_printf(page, "  most I/O", "%s", text);
-	free(text);
-	json_decref(names);
-}
-
-static void verdict(const struct page *page, const json_t *tree)
-{
-	static const char *const labels[WAIT_NR] = {
-		[WAIT_DEVICE] = "at the device",
-		[WAIT_BEHIND_OTHERS] = "behind others",
-		[WAIT_HELD] = "held in queue",
-		[WAIT_SUBMITTER] = "submitter",
+	static const char *const reasons[][2] = {
+		{ "time", "the recorder ended it after the time of --for" },
+		{ "signal", "the recorder was interrupted and ended it" },
 	};
-	const json_t *verdict = tree_at(tree, "verdict"), *shares = tree_at(verdict, "shares");
+	const char *stopped = tree_str(command, "stopped_by");
+	const char *why = NULL;
+	char *status;
 
-	fputc('\n', page->out);
-	page_para(page, PAINT_HEAD, "VERDICT", tree_str(verdict, "sentence"));
-	for (int p = 0; shares && p < WAIT_NR; p++)
-		bar(page, labels[p], tree_num(shares, wait_key((enum wait_place)p)));
-	workers(page, verdict);
-	most_io(page, tree);
-}
+	for (int i = 0; stopped && i < 2; i++)
+		if (!strcmp(stopped, reasons[i][0]))
+			why = reasons[i][1];
+	if (stopped && !tree_at(command, "wall_ns"))
+		return mem_strdup("it had not ended when the recorder did");
+	if (tree_at(command, "signal"))
+		status = mem_printf(why ? "signal %u" : "killed by signal %u",
+				    (unsigned int)tree_u64(command, "signal"));
+	else if (tree_at(command, "exit_status"))
+		status = mem_printf("status %u", (unsigned int)tree_u64(command, "exit_status"));
+	else
+		status = mem_strdup("its end was not seen");
+	if (why) {
+		char *both = mem_printf("%s (%s)", why, status);
 
-static void process_row(FILE *out, const json_t *p)
-{
-	const char *comm = tree_str(p, "comm");
-	double mean = tree_num(p, "q2c_ns.mean"), p99 = tree_num(p, "q2c_ns.p99");
-
-	fprintf(out, "  %7u %-16s %-9s %8s %8s %8s %7s %7s\n", (unsigned int)tree_u64(p, "pid"),
-		comm ? comm : "?", tree_str(p, "role"), num_bytes(tree_num(p, "read_bytes")).s,
-		num_bytes(tree_num(p, "write_bytes")).s, num_count(tree_u64(p, "bios")).s,
-		isnan(mean) ? "-" : num_ns(mean).s, isnan(p99) ? "-" : num_ns(p99).s);
-}
-
-static void processes(const struct page *page, const json_t *tree)
-{
-	const json_t *list = tree_at(tree, "processes");
-	size_t nr = json_array_size(list), i;
-	bool worker = false;
-	json_t *p;
-
-	if (!nr)
-		return;
-	page_paint(page, PAINT_HEAD);
-	fprintf(page->out, "\nWHO\n  %7s %-16s %-9s %8s %8s %8s %7s %7s\n", "pid", "thread", "role",
-		"read", "written", "bios", "q2c", "p99");
-	page_paint(page, PAINT_NONE);
-	json_array_foreach((json_t *)list, i, p)
-	{
-		if (i >= (size_t)page->look->top) {
-			page_printf(page, "", "and %zu more (--top %zu)", nr - i, nr);
-			break;
-		}
-		worker |= !strcmp(tree_str(p, "role"), "worker");
-		process_row(page->out, p);
+		free(status);
+		return both;
 	}
-	if (worker)
-		page_para(page, PAINT_NONE, "",
-			  "worker: a kernel worker thread, mostly writing dirty pages back for "
-			  "others");
+	return status;
+}
+
+static char *times(const json_t *command)
+{
+	if (!tree_at(command, "wall_ns"))
+		return mem_strdup("so its times are unknown");
+	return mem_printf("%s wall, CPU %s user + %s system",
+			  num_ns(tree_num(command, "wall_ns")).s,
+			  num_ns(tree_num(command, "user_ns")).s,
+			  num_ns(tree_num(command, "system_ns")).s);
+}
+
+static void command(const struct page *page, const json_t *tree)
+{
+	const json_t *command = tree_at(tree, "command");
+	char *line, *ended, *took;
+
+	if (!command)
+		return;
+	line = command_line(tree_at(command, "argv"));
+	ended = how_ended(command);
+	took = times(command);
+	page_line(page, "command:", line);
+	page_printf(page, "", "%s, %s", ended, took);
+	free(line);
+	free(ended);
+	free(took);
 }
 
 static enum paint severity_paint(const char *severity)
@@ -413,8 +303,8 @@ void report_text(const json_t *tree, FILE *out, const struct report_look *look)
 	inputs(&page, tree);
 	span(&page, tree);
 	command(&page, tree);
-	verdict(&page, tree);
+	page_verdict(&page, tree);
 	json_array_foreach((json_t *)devices, i, dev) page_device(&page, dev);
-	processes(&page, tree);
+	page_processes(&page, tree);
 	findings(&page, tree);
 }

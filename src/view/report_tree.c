@@ -157,6 +157,8 @@ json_t *tree_losses(const struct report *r)
 	if (dropped || r->facts->dropped_told) {
 		tree_count(obj, "lost_events", dropped);
 		tree_count(obj, "dropped", dropped);
+		if (why) /* of several inputs, some told */
+			tree_text(obj, "lost_events_why", why);
 	} else {
 		tree_unknown(obj, "lost_events", "%s", why);
 		tree_unknown(obj, "dropped", "%s", why);
@@ -189,11 +191,36 @@ static void set_span(json_t *obj, const struct report *r)
 	}
 }
 
+/* The recording is longer than from its first to its last event. */
+static void set_recorded(json_t *obj, const struct report *r)
+{
+	uint64_t from = tree_u64(r->facts->meta, "start_ns"),
+		 to = tree_u64(r->facts->meta, "end_ns");
+
+	if (from && to > from)
+		tree_count(obj, "recorded_ns", to - from);
+	else
+		tree_unknown(obj, "recorded_ns",
+			     "this input does not tell when recording began and "
+			     "ended");
+}
+
+static void set_stopped_by(json_t *command, const struct report *r)
+{
+	const char *stopped = tree_str(r->facts->meta, "stopped_by");
+
+	if (stopped)
+		tree_text(command, "stopped_by", stopped);
+	else
+		tree_unknown(command, "stopped_by", "the recording has no end");
+}
+
 static void set_command(json_t *obj, const struct report *r)
 {
 	static const char *const keys[] = { "exit_status", "signal", "wall_ns", "user_ns",
 					    "system_ns" };
 	const json_t *meta = command_meta(r->facts);
+	const char *why = "not so, or not recorded";
 	json_t *command, *argv = json_array(), *arg;
 	size_t i;
 
@@ -203,6 +230,11 @@ static void set_command(json_t *obj, const struct report *r)
 		return;
 	}
 	command = json_object();
+	if (!json_is_integer(json_object_get(meta, "end_ns")))
+		why = tree_str(r->facts->meta, "stopped_by")
+			      ? "the command had not ended when the recorder did"
+			      : "the command's end was not seen: the recorder was killed, or still "
+				"runs";
 	json_array_foreach((json_t *)tree_at(meta, "argv"), i, arg) if (json_is_string(arg))
 		json_array_append_new(argv, tree_string(json_string_value(arg)));
 	json_object_set_new(command, "argv", argv);
@@ -212,8 +244,9 @@ static void set_command(json_t *obj, const struct report *r)
 		if (json_is_integer(value))
 			json_object_set(command, keys[i], value);
 		else
-			tree_unknown(command, keys[i], "not so, or not recorded");
+			tree_unknown(command, keys[i], "%s", why);
 	}
+	set_stopped_by(command, r);
 	json_object_set_new(obj, "command", command);
 }
 
@@ -256,8 +289,9 @@ json_t *report_tree(const struct report *r)
 	json_object_set_new(obj, "inputs", inputs(r));
 	json_object_set_new(obj, "losses", tree_losses(r));
 	set_span(obj, r);
+	set_recorded(obj, r);
 	set_command(obj, r);
-	if (r->window_asked) {
+	if (r->window == REPORT_ASKED) {
 		json_t *window = json_object();
 
 		tree_count(window, "from_ns", r->window_from_ns);

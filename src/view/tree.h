@@ -36,12 +36,22 @@ char *device_label(const struct facts *facts, uint32_t device);
 const json_t *device_meta(const struct facts *facts, uint32_t device);
 /* meta.json's "command", or NULL. */
 const json_t *command_meta(const struct facts *facts);
+/* What people call that command: "dd" of "/bin/dd"; owned by the caller. */
+char *command_name(const struct facts *facts);
+
+/* Where only partitions of a disk were recorded: [{"device","name","start_sector","sectors"}], owned
+ * by the caller. NULL: the whole device was, or the input does not tell. */
+json_t *device_partitions(const struct facts *facts, uint32_t device);
+/* "its partition sda1", "its partitions sda1 and sda2"; owned by the caller. */
+char *partition_words(const json_t *partitions);
 
 /* The branches that have a file of their own. */
 json_t *tree_losses(const struct report *r);
 json_t *tree_device(const struct report *r, const struct device_sum *dev);
 json_t *tree_processes(const struct report *r);
 json_t *tree_verdict(const struct report *r);
+/* Who used the CPU meanwhile, the most first; NULL where that was not recorded. */
+json_t *tree_cpu_times(const struct report *r);
 json_t *tree_findings(const struct report *r);
 
 /* Events that some counter says were dropped. */
@@ -60,6 +70,11 @@ void page_paint(const struct page *page, enum paint paint); /* PAINT_NONE ends i
 void page_para(const struct page *page, enum paint paint, const char *label, const char *text);
 void page_printf(const struct page *page, const char *label, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/* One line, as long as it is: what is to be pasted must not be wrapped. */
+void page_line(const struct page *page, const char *label, const char *text);
 void page_device(const struct page *page, const json_t *dev);
+void page_verdict(const struct page *page, const json_t *tree);
+void page_most_io(const struct page *page, const json_t *tree);
+void page_processes(const struct page *page, const json_t *tree);
 
 #endif

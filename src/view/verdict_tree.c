@@ -1,42 +1,28 @@
 // SPDX-License-Identifier: MIT
-/* The verdict with its sentence, shares and the CPU times beside it. */
+/* The verdict with its sentence, and shares. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "view/num.h"
-#include "view/role.h"
 #include "view/tree.h"
+
+/* Mean depth of requests up to which "one at a time" needs no other explanation. */
+#define ONE_AT_A_TIME 1.5
 
 /* How a sentence speaks of this window and its waiter. */
 struct words {
-	char *window; /* "the 3.20 s that dd ran" */
-	char *waited; /* "the I/O that dd waited for" */
-	char *who;    /* "dd" */
-	char *device; /* "vda" */
-	const char *what;
+	char *window;                  /* "the 3.20 s that dd ran" */
+	char *waited;                  /* "the I/O that dd waited for" */
+	char *who;                     /* "dd" */
+	char *device;                  /* "vda" */
+	char *parts;                   /* "of vda only its partition vda1 was recorded", or NULL */
+	const struct device_sum *main; /* the one that `device` names, or NULL */
 };
 
-static bool is_command_window(const struct report *r)
-{
-	const json_t *command = command_meta(r->facts);
-
-	return command && !r->window_asked && r->wait->from_ns >= tree_u64(command, "start_ns") &&
-	       r->wait->to_ns <= tree_u64(command, "end_ns");
-}
-
-static char *command_name(const struct report *r)
-{
-	json_t *argv = json_object_get(command_meta(r->facts), "argv");
-	const char *path = json_string_value(json_array_get(argv, 0));
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return mem_strdup(slash && slash[1] ? slash + 1 : path ? path : "the command");
-}
-
-/* The device that held most of the waiting. */
-static char *main_device(const struct report *r)
+/* The device that held most of the waiting, or NULL. */
+static const struct device_sum *main_device(const struct report *r)
 {
 	const struct device_sum *most = NULL;
 
@@ -46,28 +32,73 @@ static char *main_device(const struct report *r)
 		if (!most || dev->wait_ns[WAIT_DEVICE] > most->wait_ns[WAIT_DEVICE])
 			most = dev;
 	}
-	return most ? device_label(r->facts, most->device) : mem_strdup("the device");
+	return most;
+}
+
+/* Was some disk recorded only in part? What waits there may wait for I/O that is not in the trace. */
+static char *parts_recorded(const struct report *r)
+{
+	for (size_t i = 0; i < r->sum->nr_devices; i++) {
+		json_t *list = device_partitions(r->facts, r->sum->devices[i].device);
+		char *words, *device, *text;
+
+		if (!list)
+			continue;
+		words = partition_words(list);
+		device = device_label(r->facts, r->sum->devices[i].device);
+		text = mem_printf("of %s only %s %s recorded", device, words,
+				  json_array_size(list) == 1 ? "was" : "were");
+		free(words);
+		free(device);
+		json_decref(list);
+		return text;
+	}
+	return NULL;
+}
+
+static const char *window_what(enum report_window window)
+{
+	static const char *const what[] = {
+		[REPORT_FIRST_TO_LAST] = "first queued to last completed I/O",
+		[REPORT_COMMAND] = "run time of the command",
+		[REPORT_RECORDING] = "the recording",
+		[REPORT_ASKED] = "the window asked for",
+	};
+
+	return what[window];
+}
+
+/* A command may have outlived its recording. */
+static char *command_window(const struct report *r, const char *name, const char *span)
+{
+	uint64_t end = tree_u64(command_meta(r->facts), "end_ns");
+
+	if (end && end <= r->wait->to_ns)
+		return mem_printf("the %s that %s ran", span, name);
+	return mem_printf("the recorded %s that %s ran", span, name);
 }
 
 static void words_fill(struct words *w, const struct report *r)
 {
-	double span = (double)(r->wait->to_ns - r->wait->from_ns);
+	struct num span = num_ns((double)(r->wait->to_ns - r->wait->from_ns));
 
-	if (is_command_window(r)) {
-		w->what = "run time of the command";
-		w->who = command_name(r);
-		w->window = mem_printf("the %s that %s ran", num_ns(span).s, w->who);
+	w->main = main_device(r);
+	w->device = w->main ? device_label(r->facts, w->main->device) : mem_strdup("the device");
+	w->parts = parts_recorded(r);
+	if (r->window == REPORT_COMMAND) {
+		w->who = command_name(r->facts);
+		w->window = command_window(r, w->who, span.s);
 		w->waited = mem_printf("the I/O that %s waited for", w->who);
-	} else {
-		w->what = r->window_asked ? "the window asked for"
-					  : "first queued to last completed I/O";
-		w->who = mem_strdup("the submitter");
-		w->window = mem_printf(r->window_asked ? "the %s asked for"
-						       : "the %s between the first and last I/O",
-				       num_ns(span).s);
-		w->waited = mem_strdup("the oldest unfinished I/O");
+		return;
 	}
-	w->device = main_device(r);
+	w->who = mem_strdup("the submitter");
+	w->waited = mem_strdup("the oldest unfinished I/O");
+	if (r->window == REPORT_ASKED)
+		w->window = mem_printf("the %s asked for", span.s);
+	else if (r->window == REPORT_RECORDING)
+		w->window = mem_printf("the %s recorded", span.s);
+	else
+		w->window = mem_printf("the %s between the first and last I/O", span.s);
 }
 
 static void words_release(struct words *w)
@@ -76,6 +107,7 @@ static void words_release(struct words *w)
 	free(w->waited);
 	free(w->who);
 	free(w->device);
+	free(w->parts);
 }
 
 static double share_of(const struct verdict *v, enum bound bound)
@@ -113,6 +145,8 @@ static char *clause(const struct verdict *v, enum bound bound, const struct word
 
 	if (bound == BOUND_DEVICE)
 		return mem_printf("%s was at %s for %s", w->waited, w->device, share.s);
+	if (bound == BOUND_QUEUE && w->parts)
+		return mem_printf("%s waited in the queue for %s", w->waited, share.s);
 	if (bound == BOUND_QUEUE)
 		return mem_printf("%s waited in the queue for %s (%s behind other I/O, %s while "
 				  "the device did nothing)",
@@ -121,19 +155,44 @@ static char *clause(const struct verdict *v, enum bound bound, const struct word
 	return mem_printf("no awaited I/O was in the block layer for %s", share.s);
 }
 
+/* Why one at a time: the mean depth, or that bios of which each makes many requests come singly. */
+static char *latency_words(const struct verdict *v, const struct device_sum *dev)
+{
+	uint64_t bios = 0, data_ns = 0;
+
+	for (int c = CLASS_READ; dev && c < CLASS_NR; c++)
+		bios += c == CLASS_FLUSH ? 0 : dev->bios[c].count;
+	for (int depth = 1; dev && depth < DEPTH_LEVELS; depth++)
+		data_ns += dev->levels[depth].time_ns;
+	if (dev && !data_ns)
+		return mem_strdup("nothing but flushes, one after the other");
+	if (!bios || dev->splits < bios || dev->depth_area <= ONE_AT_A_TIME * (double)dev->busy_ns)
+		return mem_printf("mean depth %s while it moved data", num_real(v->mode_depth).s);
+	return mem_printf("one bio at a time, each split into %s requests on average",
+			  num_real(1 + (double)dev->splits / (double)bios).s);
+}
+
 static char *mode_words(const struct verdict *v, const struct words *w)
 {
+	char *why, *text;
+
 	if (v->bound != BOUND_DEVICE && v->second != BOUND_DEVICE)
 		return mem_strdup("");
+	if (w->parts)
+		return mem_printf(" Whether %s is saturated cannot be told.", w->device);
 	if (v->mode == MODE_SATURATED)
 		return mem_printf(" %s is saturated: more depth brought no more completions per "
 				  "second.",
 				  w->device);
-	if (v->mode == MODE_LATENCY)
-		return mem_printf(" %s is bound by latency (mean depth %s while busy): more I/O in "
-				  "parallel or fewer round trips would help.",
-				  w->device, num_real(v->mode_depth).s);
-	return mem_printf(" Whether %s is saturated cannot be told from this trace.", w->device);
+	if (v->mode != MODE_LATENCY)
+		return mem_printf(" Whether %s is saturated cannot be told from this trace.",
+				  w->device);
+	why = latency_words(v, w->main);
+	text = mem_printf(" %s is bound by latency (%s): more I/O in parallel or fewer round trips "
+			  "would help.",
+			  w->device, why);
+	free(why);
+	return text;
 }
 
 /* "The device: of the 3.20 s that dd ran, CLAUSE." or "Two are too close to choose, A and B: ..." */
@@ -154,181 +213,147 @@ static char *bound_sentence(const struct verdict *v, const struct words *w)
 	return out;
 }
 
-static char *known_sentence(const struct report *r, const struct words *w)
+/* Where the kernel's threads had other masters too; owned by the caller. */
+static char *helper_words(const struct verdict *v)
+{
+	if (!v->own_only)
+		return mem_strdup("");
+	return mem_printf(" The shares are of the command's own I/O; for %s of the time only I/O "
+			  "of kernel threads was open, which may have been for it or for others.",
+			  num_share(v->helper_share).s);
+}
+
+/* What makes the sentence less than sure; owned by the caller. */
+static char *caveats(const struct report *r, const struct words *w)
 {
 	const char *losses =
 		report_has_losses(r) ? " Events were lost, so the shares are estimates." : "";
-	const struct verdict *v = r->verdict;
-	char *bound, *mode, *out;
+	char *helpers = helper_words(r->verdict), *parts, *text;
 
-	if (v->bound == BOUND_NONE)
-		return mem_printf("Nothing waited for I/O: during %s of %s nothing was unfinished "
-				  "in the block layer.%s",
-				  num_share(v->share[WAIT_SUBMITTER]).s, w->window, losses);
+	parts = w->parts ? mem_printf(" Note that %s: what waited for I/O of the rest of the disk "
+				      "cannot be told.",
+				      w->parts)
+			 : mem_strdup("");
+	text = mem_printf("%s%s%s", helpers, parts, losses);
+	free(helpers);
+	free(parts);
+	return text;
+}
+
+static char *known_sentence(const struct report *r, const struct words *w)
+{
+	const struct verdict *v = r->verdict;
+	char *bound, *mode, *but = caveats(r, w), *out;
+
+	if (v->bound == BOUND_NONE) {
+		out = mem_printf("Nothing waited for I/O: during %s of %s nothing was unfinished "
+				 "in the block layer.%s",
+				 num_share(v->share[WAIT_SUBMITTER]).s, w->window, but);
+		free(but);
+		return out;
+	}
 	bound = bound_sentence(v, w);
 	mode = mode_words(v, w);
-	out = mem_printf("%s%s%s", bound, mode, losses);
+	out = mem_printf("%s%s%s", bound, mode, but);
 	free(bound);
 	free(mode);
+	free(but);
 	return out;
+}
+
+/* Behind others and held are one where the others are not in the trace. */
+static void set_queue_share(json_t *shares, const struct report *r, const char *parts)
+{
+	const double *share = r->verdict->share;
+
+	for (int p = WAIT_BEHIND_OTHERS; p <= WAIT_HELD; p++)
+		tree_unknown(shares, wait_key((enum wait_place)p), "%s", parts);
+	tree_real(shares, "queue", share[WAIT_BEHIND_OTHERS] + share[WAIT_HELD]);
 }
 
 static void set_shares(json_t *obj, const struct report *r)
 {
 	json_t *shares;
+	char *parts;
 
 	if (!r->verdict || !r->verdict->have_shares) {
 		tree_unknown(obj, "shares", "the waits could not be attributed");
 		return;
 	}
 	shares = json_object();
+	parts = parts_recorded(r);
 	for (int p = 0; p < WAIT_NR; p++)
 		tree_real(shares, wait_key((enum wait_place)p), r->verdict->share[p]);
+	if (parts)
+		set_queue_share(shares, r, parts);
+	free(parts);
 	json_object_set_new(obj, "shares", shares);
 }
 
-static void add_cpu(json_t *list, const char *who, uint64_t ns)
-{
-	json_t *entry = json_object();
-
-	tree_text(entry, "who", who);
-	tree_count(entry, "ns", ns);
-	json_array_append_new(list, entry);
-}
-
-/* What a kernel thread worked at: kworkers by their work queue, since any of them takes any work;
- * helpers of storage by name; NULL for the rest. Owned by the caller. */
-static char *worker_name(const json_t *thread)
-{
-	static const char *const helpers[] = { "writeback", "journal", "crypt",
-					       "raid",      "loop",    "reclaim" };
-	const char *comm = tree_str(thread, "comm"), *work = tree_str(thread, "work");
-	const char *role = role_of(comm);
-
-	if (work && strcmp(work, "events"))
-		return mem_printf("kworkers for %s", work);
-	for (size_t i = 0; i < sizeof(helpers) / sizeof(helpers[0]); i++)
-		if (!strcmp(role, helpers[i]))
-			return mem_strdup(comm);
-	return NULL;
-}
-
-/* The largest group of by_name, moved to the list; false when there is none left. */
-static bool move_largest(json_t *list, json_t *by_name)
-{
-	const char *name, *largest = NULL;
-	json_int_t most = -1;
-	json_t *ns;
-
-	json_object_foreach(by_name, name, ns)
-	{
-		if (json_integer_value(ns) <= most)
-			continue;
-		most = json_integer_value(ns);
-		largest = name;
-	}
-	if (!largest)
-		return false;
-	add_cpu(list, largest, (uint64_t)most);
-	json_object_del(by_name, largest);
-	return true;
-}
-
-static void add_threads(json_t *list, const json_t *threads)
-{
-	json_t *by_name = json_object(), *thread;
-	uint64_t others = 0;
-	size_t i;
-
-	json_array_foreach((json_t *)threads, i, thread)
-	{
-		char *name = worker_name(thread);
-		uint64_t ns = tree_u64(thread, "cpu_ns");
-
-		if (name)
-			tree_count(by_name, name,
-				   (uint64_t)json_integer_value(json_object_get(by_name, name)) +
-					   ns);
-		else
-			others += ns;
-		free(name);
-	}
-	while (move_largest(list, by_name))
-		;
-	if (others)
-		add_cpu(list, "other kernel threads", others);
-	json_decref(by_name);
-}
-
-/* CMD's own times first, then the kernel threads that worked meanwhile. */
 static void set_cpu(json_t *obj, const struct report *r)
 {
-	const json_t *command = command_meta(r->facts);
-	const json_t *threads = tree_at(r->facts->meta, "threads");
-	json_t *list;
+	json_t *list = tree_cpu_times(r);
 
-	if (!command && !threads) {
-		tree_unknown(obj, "cpu_ns", "not recorded: only `blklab record` stores CPU times");
-		return;
-	}
-	list = json_array();
-	if (command) {
-		char *name = command_name(r);
-		char *user = mem_printf("%s (user)", name),
-		     *system = mem_printf("%s (system)", name);
-
-		add_cpu(list, user, tree_u64(command, "user_ns"));
-		add_cpu(list, system, tree_u64(command, "system_ns"));
-		free(user);
-		free(system);
-		free(name);
-	}
-	add_threads(list, threads);
-	json_object_set_new(obj, "cpu_ns", list);
+	if (list)
+		json_object_set_new(obj, "cpu_ns", list);
+	else
+		tree_unknown(obj, "cpu_ns",
+			     "not recorded: only `blklab record` stores CPU times, "
+			     "at its end");
 }
 
-static void set_window(json_t *obj, const struct report *r, const struct words *w)
+static void set_window(json_t *obj, const struct report *r)
 {
 	json_t *window = json_object();
 	uint64_t from = r->wait->from_ns, to = r->wait->to_ns, zero = r->genesis_ns;
 
-	tree_text(window, "what", w->what);
+	tree_text(window, "what", window_what(r->window));
 	/* The command may start before the first event: then the offset is negative. */
 	json_object_set_new(window, "from_ns", json_integer((json_int_t)(from - zero)));
 	json_object_set_new(window, "to_ns", json_integer((json_int_t)(to - zero)));
 	json_object_set_new(obj, "window", window);
 }
 
+static char *unknown_sentence(const struct verdict *v)
+{
+	const char *why = v->why_unknown[0] ? v->why_unknown
+					    : "because there is no I/O to attribute waits to";
+	char *helpers = helper_words(v);
+	char *text = mem_printf("Cannot be told from this trace, %s%s.%s",
+				strncmp(why, "because", 7) ? "because " : "", why, helpers);
+
+	free(helpers);
+	return text;
+}
+
 json_t *tree_verdict(const struct report *r)
 {
-	const struct verdict *v = r->verdict;
-	bool known = v && r->wait && v->bound != BOUND_UNKNOWN;
+	static const struct verdict none = { .bound = BOUND_UNKNOWN };
+	const struct verdict *v = r->verdict ? r->verdict : &none;
+	bool known = r->wait && v->bound != BOUND_UNKNOWN;
 	json_t *obj = json_object();
 	struct words w = { 0 };
 	char *sentence;
 
+	if (known)
+		words_fill(&w, r);
 	tree_text(obj, "bound", bound_key(known ? v->bound : BOUND_UNKNOWN));
 	if (known && v->second != BOUND_UNKNOWN)
 		tree_text(obj, "second", bound_key(v->second));
-	tree_text(obj, "mode", mode_key(known ? v->mode : MODE_UNKNOWN));
+	tree_text(obj, "mode", mode_key(known && !w.parts ? v->mode : MODE_UNKNOWN));
 	if (known) {
-		words_fill(&w, r);
-		set_window(obj, r, &w);
+		set_window(obj, r);
 		tree_count(obj, "bios", r->wait->bios);
-		sentence = known_sentence(r, &w);
-		words_release(&w);
 	} else {
-		const char *why = v && v->why_unknown[0]
-					  ? v->why_unknown
-					  : "because there is no I/O to attribute waits to";
-
 		tree_unknown(obj, "window", "the waits could not be attributed");
-		sentence = mem_printf("Cannot be told from this trace, %s%s.",
-				      strncmp(why, "because", 7) ? "because " : "", why);
 	}
+	sentence = known ? known_sentence(r, &w) : unknown_sentence(v);
 	set_shares(obj, r);
+	if (v->own_only)
+		tree_real(obj, "helper_share", v->helper_share);
 	set_cpu(obj, r);
 	tree_text(obj, "sentence", sentence);
 	free(sentence);
+	words_release(&w);
 	return obj;
 }

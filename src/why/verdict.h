@@ -24,6 +24,8 @@ struct verdict {
 	double mode_depth; /* mean depth while busy that the mode rests on */
 	bool have_shares;
 	double share[WAIT_NR];
+	bool own_only; /* shares are of the command's own I/O: kernel threads had other masters */
+	double helper_share;   /* then: of the window, when only those threads' I/O was open */
 	char why_unknown[256]; /* for BOUND_UNKNOWN: "because ..." */
 };
 

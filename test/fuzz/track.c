@@ -48,11 +48,13 @@ static void must(int truth)
 
 static void check(const struct summary *sum)
 {
-	uint64_t waited = 0, window = sum->wait.to_ns - sum->wait.from_ns;
+	uint64_t waited = 0, own = 0, window = sum->wait.to_ns - sum->wait.from_ns;
 
 	for (int i = 0; i < WAIT_NR; i++)
 		waited += sum->wait.place_ns[i];
-	must(!window || waited == window);
+	for (int i = 0; i < WAIT_NR; i++)
+		own += sum->wait.own_ns[i];
+	must(!window || (waited == window && own == window));
 	for (size_t i = 0; i < sum->nr_devices; i++) {
 		const struct device_sum *d = &sum->devices[i];
 
@@ -72,6 +74,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	facts_init(&facts);
 	if (len && data[0] & 0x80)
 		options = (struct track_options){ .from_ns = 2000, .to_ns = 1000000 };
+	if (len && data[0] & 0x40) {
+		options.waiter_pid = 1;
+		names_add(&facts.names, 2, 0, "other", 5);
+		names_add(&facts.names, 3, 0, "kworker", 7);
+	}
+	if (len > 1 && data[1] & 0x80) {
+		const struct loss losses[] = { { .from_ns = 3000, .to_ns = 4000 },
+					       { .from_ns = 9000, .to_ns = 2000000000 } };
+
+		facts_loss(&facts, &losses[0]);
+		facts_loss(&facts, &losses[1]);
+	}
 	t = tracker_new(&options, &facts, &sum);
 	for (size_t at = 0; at + 6 <= len; at += 6) {
 		struct event ev = event_of(data + at, now_ns);

@@ -42,7 +42,7 @@ refused 1 'cannot make the directory /no/such/dir' -d "$loop" -o /no/such/dir --
 refused 2 "no backend is called 'nonsense'" -d "$loop" --backend nonsense -- true
 refused 2 'there is no option "--nonsense"' --nonsense
 for time in x '' -1 0 1x nan inf 1e300; do refused 2 '--for takes seconds' -d "$loop" --for "$time" -- true; done
-for size in x '' 0 1K 2000M 5X nan; do refused 2 '--buffer takes 64K' -d "$loop" --buffer "$size" -- true; done
+for size in x '' 0 1K 2000M 2G 5X 1g nan; do refused 2 '--buffer takes 64K' -d "$loop" --buffer "$size" -- true; done
 refused 2 '--for needs a value' -d "$loop" --for
 refused 2 'no value for the option before it' -d --for -- true
 refused 2 '--exit-with-cmd needs a command' -d "$loop" --exit-with-cmd

@@ -27,10 +27,15 @@ meta trace "m['command']['wall_ns'] == m['command']['end_ns'] - m['command']['st
 meta trace "abs(m['wall_clock']['wall_ns'] / 1e9 - $(date +%s)) < 60"
 meta trace "m['stopped_by'] == 'command' and m['write_errors'] == [] and m['devices_gone'] == []"
 meta trace "len(m['events']) + len(m['events_absent']) == 24"
+meta trace "m['command']['user_ns'] + m['command']['system_ns'] > 0"
+meta trace "m['devices'][0]['loop']['backing_file'] == '$WORK/disk0' and m['devices'][0]['loop']['direct_io'] in (True, False)"
 meta trace "all(r['overrun'] == r['dropped_events'] == r['commit_overrun'] == r['lost_bytes'] == 0 for r in m['ring'])"
 meta trace "[r['cpu'] for r in m['ring']] == m['cpus'] and sum(r['read_events'] for r in m['ring']) > 100"
 meta trace "m['threads'] and all(t['kernel'] and t['cpu_ns'] > 0 for t in m['threads'])"
 meta trace "m['threads'] == sorted(m['threads'], key=lambda t: -t['cpu_ns'])"
+# What the workers did is sampled, by work; and said so.
+meta trace "any(t.get('work') for t in m['threads']) and all(t.get('sampled') for t in m['threads'] if t.get('work'))"
+meta trace "all(not set(t['comm']) & set('+-') for t in m['threads'] if t['comm'].startswith('kworker/'))"
 # Field 7: sectors written.
 meta trace "m['after']['diskstats']['${loop#/dev/}'][6] - m['before']['diskstats']['${loop#/dev/}'][6] >= 64 * 2048"
 meta trace "m['after']['vmstat']['nr_written'] - m['before']['vmstat']['nr_written'] >= 64 * 256 and 'Dirty_bytes' in m['before']['meminfo']"
@@ -52,7 +57,7 @@ for name in "start", "end":
     facts = json.load(open(f"trace/facts/{name}.json"))
     for path in "/proc/sys/vm/dirty_ratio", "/proc/self/mountinfo", f"/sys/block/{m['devices'][0]['name']}/queue/scheduler":
         assert facts[path], path
-names = dict(line.rstrip("\n").split(" ", 1) for line in open("trace/saved_cmdlines"))
+names = dict(line.rstrip("\n").split(" ", 1) for line in open("trace/saved_cmdlines", newline="\n", errors="replace") if " " in line)
 assert names["2"] == "kthreadd"
 assert sorted(os.listdir("trace")) == sorted(
     ["meta.json", "samples.jsonl", "saved_cmdlines", "saved_tgids", "kmsg", "facts", "formats"] + [r["file"] for r in m["ring"]])
@@ -82,9 +87,33 @@ expect 7 "$BLKLAB" record -d "$loop" -o status7b --no-report --exit-with-cmd -- 
 expect 137 "$BLKLAB" record -d "$loop" -o killed --no-report --exit-with-cmd -- sh -c 'kill -KILL $$'
 meta killed "m['command']['exit_status'] is None and m['command']['signal'] == 9"
 
+# A command of one thread has no more CPU time than time; a larger buffer by its letter.
+expect 0 "$BLKLAB" record -d "$loop" -o short --no-report --buffer 0.001G -- true
+meta short "m['command']['user_ns'] + m['command']['system_ns'] <= m['command']['wall_ns'] and m['buffer_bytes'] == 1073741"
+
+# A CPU's pages that got lost, all or the last of them, are damage.
+expect 0 "$BLKLAB" report trace
+largest=$(ls -S trace/cpu*.pages | head -n 1)
+cp -r trace part
+truncate -s -4096 "part/${largest##*/}"
+expect 3 "$BLKLAB" report --json part
+grep -q '"damaged_bytes": 4096' stdout || fail "a cut off page is not counted"
+rm "part/${largest##*/}"
+if ls part/cpu*.pages >/dev/null 2>&1; then
+	expect 3 "$BLKLAB" report --json part
+	grep -q "${largest##*/} is missing" stdout || fail "a missing file is not told"
+	grep -q "\"damaged_bytes\": $(stat -c %s "$largest")" stdout || fail "a missing file is not counted"
+fi
+
 # The time limit.
 expect 0 "$BLKLAB" record -d "$loop" -o timed --no-report --for 0.3
 meta timed "m['stopped_by'] == 'time' and m['command'] is None and 250e6 < m['end_ns'] - m['start_ns'] < 2000e6"
 expect 0 "$BLKLAB" record -d "$loop" -o timed2 --no-report --for 0.3 -- sleep 60
+says "is asked to end (SIGTERM)"
 meta timed2 "m['stopped_by'] == 'time' and m['command']['signal'] == 15"
+
+# Several in the same second, without a name.
+mkdir same
+(cd same && for _ in 1 2 3; do "$BLKLAB" record -d "$loop" --no-report -- true 2>>errors & done; wait)
+[ "$(ls -d same/blklab-2*/meta.json | wc -l)" = 3 ] || fail "3 recordings at a time: $(ls same) $(cat same/errors)"
 echo "recorded, looked at and compared $(ls -d ./*/meta.json | wc -l) traces"

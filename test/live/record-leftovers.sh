@@ -19,6 +19,8 @@ wait "$victim" 2>/dev/null || true
 [ -d "$tracing/instances/blklab-$victim" ] || fail "no leftover to test with"
 instances+=("blklab-$victim")
 meta killed "m['complete'] is False and m['backend'] == 'tracefs'"
+expect 0 "$BLKLAB" report killed
+[[ $out == *"losses:    unknown: the recorder did not finish"* && $out != *nan* ]] || fail "report of a killed recording: $out"
 mkdir "$tracing/instances/foreign-$$" "$tracing/instances/blklab-foreign-$$"
 
 expect 0 "$BLKLAB" doctor

@@ -8,7 +8,7 @@ set -eu
 needs losetup python3 dd
 make_loop 32
 
-for signal in INT TERM HUP QUIT; do
+for signal in INT TERM HUP QUIT USR1 ALRM XCPU ABRT PWR RTMAX; do
 	start_record -d "$loop" -o "alone-$signal"
 	dd if=/dev/zero of="$loop" bs=64k count=16 oflag=direct status=none
 	kill -$signal "$pid"
@@ -43,6 +43,23 @@ for _ in $(seq 50); do [ -s deaf.pid ] && break; sleep 0.1; done
 kill -TERM "$pid"
 end_of 0
 says "has not ended and runs on"
+expect 0 "$BLKLAB" report deaf
+[[ $out == *"it had not ended"* && $out != *nan* ]] || fail "report of a command that runs on: $out"
 meta deaf "m['complete'] and m['command']['exit_status'] is None and m['command']['end_ns'] is None"
 kill -KILL "$(cat deaf.pid)"
-echo "4 signals with and without a command, 10 early ones, 1 deaf command"
+# The limit of time, and a signal, also end a command that is stopped.
+start_record -d "$loop" -o stopped --for 1 -- sh -c 'kill -STOP $$; exec sleep 60'
+end_of 0
+meta stopped "m['stopped_by'] == 'time' and m['command']['signal'] == 15"
+start_record -d "$loop" -o stopped2 -- sh -c 'kill -STOP $$; exec sleep 60'
+kill -TERM "$pid"
+end_of 0
+meta stopped2 "m['command']['signal'] == 15"
+
+# The command finds signals and the limit of files as they were.
+ulimit -S -n 256
+expect 0 "$BLKLAB" record --no-report -d "$loop" -o inherits -- sh -c 'ulimit -S -n; grep -E "Sig(Blk|Ign)" /proc/self/status'
+[ "$out" = "256
+$(grep -E 'Sig(Blk|Ign)' /proc/self/status)" ] || fail "the command inherits: $out"
+
+echo "10 signals with and without a command, 10 early ones, 1 deaf command, 2 stopped ones"

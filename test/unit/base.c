@@ -7,9 +7,49 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "base/limit.h"
 #include "base/mem.h"
+#include "base/printable.h"
 #include "base/sysroot.h"
 #include "cm.h"
+
+static void printable_is_one_line_of_utf8(void **state)
+{
+	static const char *const pairs[][2] = {
+		{ "", "" },
+		{ "plain \\ \"text\"", "plain \\ \"text\"" },
+		{ "a\nb\tc\033[31m\x7f", "a\\x0ab\\x09c\\x1b[31m\\x7f" },
+		{ "\xc3\xa4\xe2\x82\xac", "\xc3\xa4\xe2\x82\xac" }, /* UTF-8 stays */
+		{ "\xff\xc3", "\\xff\\xc3" },                       /* is none, or cut */
+		{ "\xc2\x9b"
+		  "31m\xc2\xa0",
+		  "\\xc2\\x9b"
+		  "31m\xc2\xa0" }, /* a control character */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		char *clean = printable(pairs[i][0]);
+
+		assert_string_equal(clean, pairs[i][1]);
+		free(clean);
+	}
+}
+
+static void limit_goes_up_and_back(void **state)
+{
+	struct rlimit before, old, now;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	limit_raise_files(&old);
+	getrlimit(RLIMIT_NOFILE, &now);
+	assert_int_equal(old.rlim_cur, before.rlim_cur);
+	assert_int_equal(now.rlim_cur, before.rlim_max);
+	limit_restore_files(&old);
+	getrlimit(RLIMIT_NOFILE, &now);
+	assert_int_equal(now.rlim_cur, before.rlim_cur);
+}
 
 static void cursor_refuses_what_is_not_there(void **state)
 {
@@ -106,6 +146,8 @@ int main(void)
 		cmocka_unit_test(cursor_refuses_what_is_not_there),
 		cmocka_unit_test(equal_keys_keep_their_order),
 		cmocka_unit_test(slab_recycles_and_keeps_addresses),
+		cmocka_unit_test(printable_is_one_line_of_utf8),
+		cmocka_unit_test(limit_goes_up_and_back),
 		cmocka_unit_test(sysroot_fakes_a_machine),
 	};
 

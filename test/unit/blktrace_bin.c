@@ -40,6 +40,8 @@ struct out {
 	bool swap;
 	int version;
 	uint32_t cpu, sequence;
+	bool timed; /* the next record's time is this one */
+	uint64_t time_ns;
 };
 
 static void put(struct out *o, uint64_t v, size_t n)
@@ -53,7 +55,7 @@ static void put(struct out *o, uint64_t v, size_t n)
 	o->len += n;
 }
 
-/* One record; time is 1000 x its place. */
+/* One record; time is 1000 x its place where it is not set. */
 static void record(struct out *o, uint64_t action, uint64_t sector, uint32_t bytes, uint32_t error,
 		   const void *pdu, size_t pdu_len)
 {
@@ -61,7 +63,7 @@ static void record(struct out *o, uint64_t action, uint64_t sector, uint32_t byt
 
 	put(o, 0x65617400u | (uint32_t)o->version, 4);
 	put(o, sequence, 4);
-	put(o, 1000 * (o->sequence + 1), 8);
+	put(o, o->timed ? o->time_ns : 1000 * (o->sequence + 1), 8);
 	put(o, sector, 8);
 	put(o, bytes, 4);
 	if (o->version == 7) {
@@ -388,6 +390,127 @@ static void missing_numbers(void **state)
 	done(&r);
 }
 
+#define SECOND UINT64_C(1000000000)
+
+static void note_clock(struct out *o, uint64_t time_ns)
+{
+	static const uint32_t clock[2] = { 1700000000, 0 };
+
+	o->time_ns = time_ns;
+	record(o, TC(NOTIFY) | 1, 0, 0, 0, clock, 8);
+}
+
+static void note_name(struct out *o, uint64_t time_ns, const char *name)
+{
+	o->time_ns = time_ns;
+	record(o, TC(NOTIFY) | 0, 0, 0, 0, name, strlen(name));
+}
+
+static void queue_at(struct out *o, uint64_t time_ns)
+{
+	o->time_ns = time_ns;
+	record(o, TC(WRITE) | TC(QUEUE) | 1, 8, 512, 0, NULL, 0);
+}
+
+/* blkparse -d lets events begin at 0 and leaves the notes: the thread's own note tells where names
+ * belong, but no wall clock. */
+static void a_dump_of_blkparse(void **state)
+{
+	struct out o = { .version = 7, .timed = true };
+	struct run r;
+
+	(void)state;
+	note_clock(&o, 12 * SECOND);
+	note_name(&o, 13 * SECOND, "sh");
+	note_name(&o, 15 * SECOND, "dd");
+	queue_at(&o, 0);
+	queue_at(&o, 3 * SECOND);
+	o.time_ns = 17 * SECOND;
+	record(&o, TC(NOTIFY) | 2, 0, 0, 0, "plain", 5);
+	note_name(&o, 18 * SECOND, "late");
+	queue_at(&o, 6 * SECOND);
+	read_back(&r, &o, -1);
+	assert_false(r.facts.have_wall);
+	assert_non_null(strstr(r.facts.notes[0], "the wall clock is not known"));
+	assert_int_equal(r.events[2].action, ACT_MESSAGE);
+	assert_int_equal(r.events[2].time_ns, 4 * SECOND);
+	assert_string_equal(names_get(&r.facts.names, 42, 0), "sh");
+	assert_string_equal(names_get(&r.facts.names, 42, 2 * SECOND - 1), "sh");
+	assert_string_equal(names_get(&r.facts.names, 42, 3 * SECOND), "dd");
+	assert_string_equal(names_get(&r.facts.names, 42, 6 * SECOND), "late");
+	done(&r);
+}
+
+/* Without the event at 0 (filters) nothing tells how the clocks lie. */
+static void a_filtered_dump_of_blkparse(void **state)
+{
+	struct out o = { .version = 7, .timed = true };
+	struct run r;
+
+	(void)state;
+	note_clock(&o, 12 * SECOND);
+	note_name(&o, 13 * SECOND, "dd");
+	queue_at(&o, SECOND);
+	read_back(&r, &o, -1);
+	assert_false(r.facts.have_wall);
+	assert_non_null(strstr(r.facts.notes[0], "the wall clock is not known"));
+	assert_string_equal(names_get(&r.facts.names, 42, SECOND), "dd");
+	done(&r);
+}
+
+/* Events on the notes' clock, by whatever tool they were put together. */
+static void a_dump_with_one_clock(void **state)
+{
+	struct out o = { .version = 7, .timed = true };
+	struct run r;
+
+	(void)state;
+	note_clock(&o, 12 * SECOND);
+	note_name(&o, 13 * SECOND, "dd");
+	queue_at(&o, 13 * SECOND);
+	read_back(&r, &o, -1);
+	assert_int_equal(r.facts.wall_at_ns, 12 * SECOND);
+	assert_int_equal(r.facts.wall_ns, 1700000000 * SECOND);
+	done(&r);
+	o = (struct out){ .version = 7, .timed = true };
+	note_clock(&o, 12 * SECOND);
+	note_name(&o, 13 * SECOND, "dd");
+	read_back(&r, &o, -1); /* not one event */
+	assert_int_equal(r.facts.wall_at_ns, 12 * SECOND);
+	assert_string_equal(names_get(&r.facts.names, 42, 13 * SECOND), "dd");
+	done(&r);
+}
+
+static void a_stream_tells_its_cpus(void **state)
+{
+	struct out o = { .version = 7 };
+	struct run r;
+
+	(void)state;
+	ten(&o);
+	read_back(&r, &o, 0);
+	assert_string_equal(r.facts.inputs[0].dialect, "v7, little-endian, 1 CPU");
+	assert_int_equal(r.facts.nr_notes, 0);
+	done(&r);
+	read_back(&r, &o, -1);
+	assert_string_equal(r.facts.inputs[0].dialect, "v7, little-endian, only CPU 0");
+	assert_non_null(strstr(r.facts.notes[0], "all its records are of CPU 0"));
+	done(&r);
+	o.cpu = 7;
+	o.sequence = 0;
+	ten(&o);
+	read_back(&r, &o, -1);
+	assert_string_equal(r.facts.inputs[0].dialect, "v7, little-endian, merged dump of 2 CPUs");
+	assert_int_equal(r.facts.nr_notes, 0);
+	done(&r);
+	read_back(&r, &o, 7); /* CPUs 0..6 have no file */
+	assert_non_null(strstr(r.facts.notes[0], "no file of CPU 0, 1, 2, 3, 4, 5, 6 (the last"));
+	done(&r);
+	read_back(&r, &o, 12);
+	assert_non_null(strstr(r.facts.notes[0], "6, 7 and 4 more (the last is of CPU 12)"));
+	done(&r);
+}
+
 static void what_is_not_a_trace(void **state)
 {
 	struct input in;
@@ -422,11 +545,20 @@ static void a_drop_count_is_unknown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(versions_and_orders), cmocka_unit_test(version_8_classes),
-		cmocka_unit_test(cut_anywhere),        cmocka_unit_test(zero_tail),
-		cmocka_unit_test(damaged_record),      cmocka_unit_test(long_damage),
-		cmocka_unit_test(no_false_record),     cmocka_unit_test(missing_numbers),
-		cmocka_unit_test(what_is_not_a_trace), cmocka_unit_test(a_drop_count_is_unknown),
+		cmocka_unit_test(versions_and_orders),
+		cmocka_unit_test(version_8_classes),
+		cmocka_unit_test(cut_anywhere),
+		cmocka_unit_test(zero_tail),
+		cmocka_unit_test(damaged_record),
+		cmocka_unit_test(long_damage),
+		cmocka_unit_test(no_false_record),
+		cmocka_unit_test(missing_numbers),
+		cmocka_unit_test(what_is_not_a_trace),
+		cmocka_unit_test(a_drop_count_is_unknown),
+		cmocka_unit_test(a_dump_of_blkparse),
+		cmocka_unit_test(a_filtered_dump_of_blkparse),
+		cmocka_unit_test(a_dump_with_one_clock),
+		cmocka_unit_test(a_stream_tells_its_cpus),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -227,6 +227,51 @@ static void packed_per_cpu_files_are_a_set(void **state)
 	inputs_release(&inputs);
 }
 
+/* Any name of the set gives all of it, whatever each file is compressed with. */
+static void one_packed_name_is_the_whole_set(void **state)
+{
+	static const char *const names[] = { "sda", "./sda", "sda.blktrace.0.gz",
+					     "sda.blktrace.2.xz", "sda.blktrace.10" };
+
+	make_set();
+	file("sda", "a file of the base's name");
+	run("gzip sda.blktrace.0 && xz sda.blktrace.2 && gzip -k sda.blktrace.10");
+	for (size_t i = 0; i < 5; i++) {
+		struct inputs inputs = { 0 };
+
+		if (i < 2)
+			unlink("sda");
+		add(&inputs, names[i]);
+		assert_int_equal(inputs.nr, 1);
+		is_set(&inputs.list[0]);
+		assert_string_equal(inputs.list[0].label, "sda");
+		has_text(&inputs.list[0], "sda.blktrace.0", "zero");
+		has_text(&inputs.list[0], "sda.blktrace.2", "two");
+		has_text(&inputs.list[0], "sda.blktrace.10", "ten");
+		inputs_release(&inputs);
+		file("sda", "a file of the base's name");
+	}
+	refuse("sda.blktrace.7.gz", "sda.blktrace.7.gz: no such file");
+	refuse("nowhere/sda", "nowhere/sda: no such file");
+	run("head -c 12 sda.blktrace.2.xz >cut && mv cut sda.blktrace.2.xz && rm sda");
+	refuse("sda", "sda.blktrace.2.xz: cannot be unpacked");
+}
+
+/* A folder with a file of the base's name and a packed set holds two inputs. */
+static void folder_of_packed_files(void **state)
+{
+	struct inputs inputs = { 0 };
+
+	make_set();
+	run("rm sda1.blktrace.0 sda.blktrace.x && gzip sda.blktrace.*");
+	file("sda", "text");
+	add(&inputs, ".");
+	assert_int_equal(inputs.nr, 2);
+	assert_int_equal(inputs.list[0].nr, 1);
+	is_set(&inputs.list[1]);
+	inputs_release(&inputs);
+}
+
 static void plain_tar_and_plain_file(void **state)
 {
 	struct inputs inputs = { 0 };
@@ -397,6 +442,8 @@ int main(void)
 		TEST(trace_directory_is_one_group),
 		TEST(packed),
 		TEST(packed_per_cpu_files_are_a_set),
+		TEST(one_packed_name_is_the_whole_set),
+		TEST(folder_of_packed_files),
 		TEST(plain_tar_and_plain_file),
 		TEST(bad_names),
 		TEST(no_room_to_unpack),

@@ -184,6 +184,35 @@ static void any_split_merges_back(void **state)
 	}
 }
 
+/* What its parts lost is the merge's own loss at the end: reports look nowhere else. */
+static void losses_are_summed_up(void **state)
+{
+	static const uint64_t times[] = { 1, 2, 3 };
+	struct sources sources = { 0 };
+	struct event events[2];
+	struct error err = { 0 };
+	struct source *merge;
+
+	for (uint32_t i = 0; i < 3; i++) {
+		add(&sources, i, times, i < 2 ? 3 : 0, 2, false);
+		sources.list[i]->stats = (struct source_stats){ .bytes = 100,
+								.lost = 1,
+								.sequence_gaps = 2,
+								.damaged_bytes = 3,
+								.damages = 4 };
+	}
+	merge = merge_new(&sources);
+	while (source_pull(merge, events, 2, &err) > 0)
+		;
+	assert_int_equal(merge->stats.events, 6);
+	assert_int_equal(merge->stats.bytes, 300);
+	assert_int_equal(merge->stats.lost, 3);
+	assert_int_equal(merge->stats.sequence_gaps, 6);
+	assert_int_equal(merge->stats.damaged_bytes, 9);
+	assert_int_equal(merge->stats.damages, 12);
+	source_release(merge);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -192,6 +221,7 @@ int main(void)
 		cmocka_unit_test(equal_times),
 		cmocka_unit_test(nothing_and_empty),
 		cmocka_unit_test(any_split_merges_back),
+		cmocka_unit_test(losses_are_summed_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -238,6 +238,35 @@ static void what_is_no_device_is_refused(void **state)
 	devices_release(&devices);
 }
 
+/* A loop device's backing file and whether its I/O goes past the page cache. */
+static void meta_tells_of_loop_devices(void **state)
+{
+	struct fake *fake = *state;
+	struct rec_devices devices = { 0 };
+	struct error err = { 0 };
+	json_t *json, *loop;
+
+	put_device(fake, "/sys/devices/loop0", "loop0", "7:0");
+	put(fake, "/sys/devices/loop0/loop/backing_file", "/var/tmp/disk\n");
+	put(fake, "/sys/devices/loop0/loop/dio", "0\n");
+	put_device(fake, "/sys/devices/loop1", "loop1", "7:1");
+	put(fake, "/sys/devices/loop1/loop/backing_file", "/var/tmp/other\n");
+	put(fake, "/sys/devices/loop1/loop/dio", "1\n");
+	assert_int_equal(devices_add_named(&devices, &fake->root, "loop0", &err), 0);
+	assert_int_equal(devices_add_named(&devices, &fake->root, "loop1", &err), 0);
+	assert_int_equal(devices_add_named(&devices, &fake->root, "sdb", &err), 0);
+	json = devices_json(&devices, &fake->root);
+	loop = json_object_get(json_array_get(json, 0), "loop");
+	assert_string_equal(json_string_value(json_object_get(loop, "backing_file")),
+			    "/var/tmp/disk");
+	assert_true(json_is_false(json_object_get(loop, "direct_io")));
+	loop = json_object_get(json_array_get(json, 1), "loop");
+	assert_true(json_is_true(json_object_get(loop, "direct_io")));
+	assert_true(json_is_null(json_object_get(json_array_get(json, 2), "loop")));
+	json_decref(json);
+	devices_release(&devices);
+}
+
 static void meta_tells_what_they_are(void **state)
 {
 	struct fake *fake = *state;
@@ -279,6 +308,7 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(filters_are_those_of_the_model, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_no_device_is_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(meta_tells_of_loop_devices, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(meta_tells_what_they_are, set_up, tear_down),
 	};
 

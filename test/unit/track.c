@@ -50,6 +50,7 @@ static uint8_t action_of(const char *name)
 		{ "F", ACT_FRONTMERGE }, { "I", ACT_INSERT },    { "D", ACT_ISSUE },
 		{ "C", ACT_COMPLETE },   { "R", ACT_REQUEUE },   { "X", ACT_SPLIT },
 		{ "A", ACT_REMAP },      { "RM", ACT_RQ_MERGE }, { "BC", ACT_BIO_COMPLETE },
+		{ "P", ACT_PLUG },
 	};
 
 	for (size_t i = 0; i < sizeof(map) / sizeof(*map); i++)
@@ -116,6 +117,21 @@ static void play(struct run *run, const char *text)
 	*run = (struct run){ 0 };
 	facts_init(&run->facts);
 	play_with(run, all, text);
+}
+
+/* With process `pid` as the command; 7 is another program, 50 a kernel worker. */
+static void play_as(struct run *run, uint32_t pid, const char *text)
+{
+	struct track_options options = { .from_ns = TIME_NONE,
+					 .to_ns = TIME_NONE,
+					 .waiter_pid = pid };
+
+	*run = (struct run){ 0 };
+	facts_init(&run->facts);
+	names_add(&run->facts.names, 100, 0, "command", 7);
+	names_add(&run->facts.names, 7, 0, "other", 5);
+	names_add(&run->facts.names, 50, 0, "kworker/u4:1", 12);
+	play_with(run, options, text);
 }
 
 static void done(struct run *run)
@@ -546,9 +562,131 @@ static void starts_in_the_middle(void **state)
 	done(&r);
 }
 
+/* 6: the other's flush is not ours: ours waits behind it until a command of its own is issued. */
+static void flush_behind_a_flush(void **state)
+{
+	struct run r;
+
+	(void)state;
+	play_as(&r, 100,
+		"1 Q FWS 0 + 0 p7\n2 G FWS 0 + 0 p7\n3 D FN 0 + 0\n10 Q FWS 0 + 0\n11 G FWS 0 + 0\n"
+		"50 C FN 0 + 0\n51 C WS 0 + 0\n60 D FN 0 + 0\n90 C FN 0 + 0\n91 C WS 0 + 0\n");
+	assert_int_equal(r.sum.wait.own_ns[WAIT_BEHIND_OTHERS], 40000);
+	assert_int_equal(r.sum.wait.own_ns[WAIT_HELD], 10000 + 1000); /* and until it is told */
+	assert_int_equal(r.sum.wait.own_ns[WAIT_DEVICE], 30000);
+	done(&r);
+}
+
+/* 6: the pre-flush of a write that was split is at the device as well. */
+static void preflush_of_a_split(void **state)
+{
+	struct run r;
+
+	(void)state;
+	play(&r,
+	     "0 Q FWS 0 + 24\n1 X FWS 0 + 8 / 8\n2 G FWS 0 + 8\n3 D FN 0 + 0\n103 C FN 0 + 0\n"
+	     "104 D WS 0 + 8\n114 C WS 0 + 8\n114 C WS 0 + 0\n115 G WS 8 + 16\n116 D WS 8 + 16\n"
+	     "126 C WS 8 + 16\n");
+	assert_int_equal(r.sum.wait.place_ns[WAIT_DEVICE], 100000 + 10000 + 10000);
+	assert_int_equal(r.sum.wait.place_ns[WAIT_BEHIND_OTHERS], 0);
+	assert_int_equal(r.nr_bios, 1);
+	done(&r);
+}
+
+/* 6: what a pre-flush takes is a phase of its own, not time in the queue. */
+static void preflush_is_a_phase(void **state)
+{
+	struct run r;
+
+	(void)state;
+	play(&r, "0 Q FWFS 8 + 8\n1 G FWFS 8 + 8\n10 D FN 0 + 0\n500 C FN 0 + 0\n503 D WS 8 + 8\n"
+		 "520 C WS 8 + 8\n530 D FN 0 + 0\n600 C FN 0 + 0\n601 C WS 8 + 0\n");
+	assert_int_equal(dev(&r)->latency[PHASE_PREFLUSH].max, 490000);
+	assert_int_equal(dev(&r)->latency[PHASE_POSTFLUSH].max, 70000);
+	assert_int_equal(dev(&r)->latency[PHASE_Q2D].max, 3000);
+	assert_int_equal(dev(&r)->latency[PHASE_G2D].max, 3000);
+	assert_int_equal(dev(&r)->latency[PHASE_R_Q2C].max, 601000);
+	done(&r);
+}
+
+/* 6: two flush commands at once (several hardware queues) cannot be told apart: no latency. */
+static void two_flush_commands(void **state)
+{
+	struct run r;
+
+	(void)state;
+	play(&r, "0 D FN 0 + 0\n1 D FN 0 + 0\n9 C FN 0 + 0\n99 C FN 0 + 0\n");
+	assert_int_equal(dev(&r)->left_out, 1);
+	assert_int_equal(dev(&r)->class_d2c[CLASS_FLUSH].n, 1);
+	assert_int_equal(dev(&r)->requests[CLASS_FLUSH].count, 2);
+	done(&r);
+}
+
+/* 9: RAID 0 may map the rear half of a piece before the front half. */
+static void mapped_rear_first(void **state)
+{
+	struct run r;
+	struct device_sum *upper;
+
+	(void)state;
+	play(&r, "0 Q W 0 + 16 upper\n1 A W 2000 + 8 < 8\n2 Q W 2000 + 8\n3 A W 1000 + 8 < 0\n"
+		 "4 Q W 1000 + 8\n5 G W 2000 + 8\n6 G W 1000 + 8\n7 D W 2000 + 8\n8 D W 1000 + 8\n"
+		 "20 C W 2000 + 8\n21 BC W 8 + 8 upper\n22 C W 1000 + 8\n23 BC W 0 + 8 upper\n");
+	upper = &r.sum.devices[r.sum.devices[0].device == UPPER ? 0 : 1];
+	assert_int_equal(upper->latency[PHASE_BIO_Q2C].max, 23000);
+	assert_int_equal(upper->in_flight, 0);
+	assert_int_equal(r.sum.processes[0]->write_bytes, 16 * 512);
+	done(&r);
+}
+
+/* 10: the command's own I/O is told apart from that of kernel threads, and others' writes are seen. */
+static void own_and_helpers(void **state)
+{
+	struct run r;
+
+	(void)state;
+	play_as(&r, 100,
+		"10 Q WS 8 + 8 p50\n11 G WS 8 + 8 p50\n12 D WS 8 + 8 p50\n90 C WS 8 + 8\n"
+		"92 Q W 80 + 8 p7\n93 G W 80 + 8 p7\n94 D W 80 + 8 p7\n95 C W 80 + 8\n"
+		"96 Q W 90 + 8\n97 G W 90 + 8\n97 D W 90 + 8\n98 C W 90 + 8\n");
+	assert_int_equal(r.sum.wait.bios, 2);
+	assert_int_equal(r.sum.wait.own_bios, 1);
+	assert_int_equal(r.sum.wait.foreign_write_bios, 1); /* of 7, not of kworker 50 */
+	assert_int_equal(r.sum.wait.place_ns[WAIT_DEVICE], 78000 + 1000);
+	assert_int_equal(r.sum.wait.own_ns[WAIT_DEVICE], 1000);
+	done(&r);
+}
+
+/* 13: a second after a loss, what was open across it is given up, even if nothing follows. */
+static void given_up_after_a_loss(void **state)
+{
+	const struct loss loss = { .cpu = 0, .from_ns = 15000, .to_ns = 20000 };
+	struct track_options options = { .from_ns = 0, .to_ns = 4000000000 };
+	struct run r = { 0 };
+
+	(void)state;
+	facts_init(&r.facts);
+	facts_loss(&r.facts, &loss);
+	play_with(&r, options,
+		  "0 Q R 8 + 8\n1 G R 8 + 8\n2 D R 8 + 8\n3 Q R 80 + 8\n30 P N 0 + 0\n");
+	assert_int_equal(dev(&r)->busy_ns, 1000020000 - 2000);
+	assert_int_equal(r.sum.wait.place_ns[WAIT_DEVICE], 1000020000 - 2000);
+	assert_int_equal(r.sum.wait.place_ns[WAIT_SUBMITTER], 4000000000 - 1000020000);
+	assert_int_equal(dev(&r)->in_flight, 2);
+	assert_int_equal(dev(&r)->aged_out, 2);
+	done(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(flush_behind_a_flush),
+		cmocka_unit_test(preflush_of_a_split),
+		cmocka_unit_test(preflush_is_a_phase),
+		cmocka_unit_test(two_flush_commands),
+		cmocka_unit_test(mapped_rear_first),
+		cmocka_unit_test(own_and_helpers),
+		cmocka_unit_test(given_up_after_a_loss),
 		cmocka_unit_test(one_write),
 		cmocka_unit_test(merges_and_parts),
 		cmocka_unit_test(split),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The report: numbers for people, the tree and the page, from a summary made by hand. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,6 +23,9 @@ static void numbers(void **state)
 	assert_string_equal(num_count(1000).s, "1,000");
 	assert_string_equal(num_count(16568).s, "16,568");
 	assert_string_equal(num_count(UINT64_MAX).s, "18,446,744,073,709,551,615");
+	assert_string_equal(num_of(1, "bio").s, "1 bio");
+	assert_string_equal(num_of(0, "bio").s, "0 bios");
+	assert_string_equal(num_of(16568, "request").s, "16,568 requests");
 	assert_string_equal(num_ns(0).s, "0 ns");
 	assert_string_equal(num_ns(850).s, "850 ns");
 	assert_string_equal(num_ns(1000).s, "1.00 us");
@@ -324,6 +328,8 @@ static void page_is_80_wide(void **state)
 	f->facts.dropped = 6550;
 	f->sum.devices[0].orphan_completes = 3;
 	f->sum.devices[0].requeues_failed = 1;
+	f->sum.devices[0].aged_out = 8000;
+	hist_add(&f->sum.devices[0].latency[PHASE_PREFLUSH], 40 * MS);
 	f->sum.devices[0].in_flight = 2;
 	page = page_of(&f->report, false);
 	for (line = strtok(page, "\n"); line; line = strtok(NULL, "\n"))
@@ -376,27 +382,299 @@ static void broken_conservation_is_a_hint(void **state)
 	json_decref(tree);
 }
 
+/* One text that is JSON but for its quotes. */
+static json_t *json_of(const char *text)
+{
+	char *copy = strdup(text);
+	json_error_t err;
+	json_t *json;
+
+	for (char *p = copy; *p; p++)
+		*p = *p == '\'' ? '"' : *p;
+	json = json_loads(copy, 0, &err);
+	if (!json)
+		fail_msg("%s: %s", err.text, copy);
+	free(copy);
+	return json;
+}
+
+/* What `blklab record` stores around a command that began and ended with the events. */
+static void record_command(struct fixture *f)
+{
+	f->facts.meta =
+		json_of("{'start_ns': 900000000, 'end_ns': 2100000000, 'stopped_by': 'command',"
+			" 'command': {'argv': ['/bin/dd', 'of=x'], 'pid': 120, 'exit_status': 0,"
+			"  'signal': null, 'start_ns': 1000000000, 'end_ns': 2000000000,"
+			"  'wall_ns': 1000000000, 'user_ns': 1000000, 'system_ns': 90000000,"
+			"  'out_blocks': 0},"
+			" 'threads': [{'comm': 'kworker/u4:1', 'work': 'writeback',"
+			"  'cpu_ns': 300000000}],"
+			" 'before': {'meminfo': {'Dirty_bytes': 0, 'Writeback_bytes': 0}},"
+			" 'after': {'meminfo': {'Dirty_bytes': 67108864, 'Writeback_bytes': 0}}}");
+	f->report.window = REPORT_COMMAND;
+}
+
+static void set_command(struct fixture *f, const char *key, json_t *value)
+{
+	json_object_set_new(json_object_get(f->facts.meta, "command"), key, value);
+}
+
 static void command_and_workers(void **state)
 {
 	struct fixture *f = *state;
 	char *page;
 
-	f->facts.meta =
-		json_pack("{s:{s:[s,s], s:i, s:I, s:I, s:I, s:I, s:I}, s:[{s:s, s:s, s:I}],"
-			  " s:{s:{s:I}}, s:{s:{s:I}}}",
-			  "command", "argv", "/bin/dd", "of=x", "exit_status", 0, "start_ns",
-			  (json_int_t)(1000 * MS), "end_ns", (json_int_t)(2000 * MS), "wall_ns",
-			  (json_int_t)(1000 * MS), "user_ns", (json_int_t)MS, "system_ns",
-			  (json_int_t)(90 * MS), "threads", "comm", "kworker/u4:1", "work",
-			  "writeback", "cpu_ns", (json_int_t)(300 * MS), "before", "meminfo",
-			  "Dirty_bytes", (json_int_t)0, "after", "meminfo", "Dirty_bytes",
-			  (json_int_t)(64 << 20));
-	assert_non_null(f->facts.meta);
+	record_command(f);
 	page = page_of(&f->report, false);
-	assert_says(page, "command:   /bin/dd of=x");
+	assert_says(page, "command:   /bin/dd of=x\n           status 0, 1.00 s wall");
+	assert_says(page, "span:      1.00 s of 1.20 s recorded");
 	assert_says(page, "the 1.00 s that dd ran");
-	assert_says(page, "kworkers for writeback 300 ms");
-	assert_says(page, "[page-cache]");
+	assert_says(page,
+		    "  CPU time kworkers for writeback 300 ms, dd (system) 90.0 ms, dd (user)");
+	free(page);
+}
+
+/* The largest is never among the others, and one other is no plural. */
+static void workers_by_size(void **state)
+{
+	struct fixture *f = *state;
+	json_t *threads = json_array();
+	char *page;
+
+	record_command(f);
+	for (int i = 1; i <= 5; i++) {
+		json_t *thread = json_object();
+		char comm[16];
+
+		snprintf(comm, sizeof(comm), "jbd2/sd%d-8", i);
+		json_object_set_new(thread, "comm", json_string(comm));
+		json_object_set_new(thread, "cpu_ns", json_integer(i * 1000));
+		json_array_append_new(threads, thread);
+	}
+	json_object_set_new(f->facts.meta, "threads", threads);
+	json_array_append_new(threads, json_pack("{s:s, s:I}", "comm", "ksoftirqd/0", "cpu_ns",
+						 (json_int_t)(5000 * MS)));
+	set_command(f, "user_ns", json_integer(0));
+	page = page_of(&f->report, false);
+	assert_says(page, "  CPU time other kernel threads 5.00 s, dd (system) 90.0 ms");
+	assert_says(page, "1 other\n           1.00 us\n");
+	free(page);
+}
+
+static void command_is_quoted(void **state)
+{
+	struct fixture *f = *state;
+	char *page;
+
+	record_command(f);
+	set_command(f, "argv", json_of("['sh', '-c', 'dd if=/dev/zero of=x; sync', '']"));
+	json_array_append_new(json_object_get(json_object_get(f->facts.meta, "command"), "argv"),
+			      json_string("it's"));
+	page = page_of(&f->report, false);
+	assert_says(page, "command:   sh -c 'dd if=/dev/zero of=x; sync' '' 'it'\\''s'\n");
+	free(page);
+}
+
+/* A signal that the recorder itself sent is not an accident. */
+static void recorder_ended_the_command(void **state)
+{
+	struct fixture *f = *state;
+	char *page;
+
+	record_command(f);
+	set_command(f, "exit_status", json_null());
+	set_command(f, "signal", json_integer(15));
+	page = page_of(&f->report, false);
+	assert_says(page, "killed by signal 15, 1.00 s wall");
+	free(page);
+	json_object_set_new(f->facts.meta, "stopped_by", json_string("time"));
+	set_command(f, "end_ns", json_integer(2500000000));
+	page = page_of(&f->report, false);
+	assert_says(page, "the recorder ended it after the time of --for (signal 15)");
+	assert_says(page, "the recorded 1.00 s that dd ran");
+	free(page);
+}
+
+static void recording_without_command(void **state)
+{
+	struct fixture *f = *state;
+	json_t *tree;
+
+	f->facts.meta = json_of("{'start_ns': 500000000, 'end_ns': 3500000000, 'command': null,"
+				" 'stopped_by': 'time'}");
+	f->report.window = REPORT_RECORDING;
+	f->wait.from_ns = 500 * MS;
+	f->wait.to_ns = 3500 * MS;
+	tree = report_tree(&f->report);
+	check_whys(tree);
+	assert_non_null(strstr(tree_str(tree, "verdict.sentence"), "of the 3.00 s recorded,"));
+	assert_string_equal(tree_str(tree, "verdict.window.what"), "the recording");
+	assert_true(tree_u64(tree, "recorded_ns") == 3000 * MS);
+	json_decref(tree);
+}
+
+static void only_a_partition(void **state)
+{
+	struct fixture *f = *state;
+	const json_t *dev;
+	json_t *tree;
+	char *page;
+
+	f->facts.meta = json_of("{'devices': [{'device': '253,0', 'name': 'vda', 'kind': 'request',"
+				" 'partition': {'device': '253,1', 'name': 'vda1',"
+				"  'start_sector': 2048, 'sectors': 40960}}]}");
+	f->verdict.share[WAIT_DEVICE] = 0.2;
+	f->verdict.share[WAIT_HELD] = 0.3;
+	f->verdict.share[WAIT_BEHIND_OTHERS] = 0.35;
+	f->verdict.bound = BOUND_QUEUE;
+	tree = report_tree(&f->report);
+	check_whys(tree);
+	dev = json_array_get(json_object_get(tree, "devices"), 0);
+	assert_string_equal(tree_str(json_array_get(tree_at(dev, "partitions"), 0), "name"),
+			    "vda1");
+	assert_null(tree_at(dev, "busy_share"));
+	assert_true(tree_num(dev, "recorded_busy_share") == 0.8);
+	assert_null(tree_at(tree, "verdict.shares.behind_others"));
+	assert_true(fabs(tree_num(tree, "verdict.shares.queue") - 0.65) < 1e-9);
+	json_decref(tree);
+	page = page_of(&f->report, false);
+	assert_says(page, "DEVICE vda (253,0) (only its partition vda1 was recorded)\n");
+	assert_says(page, "recorded I/O at the device 80.0 %");
+	assert_says(page, "in the queue    65.0 %");
+	assert_null(strstr(page, "behind others"));
+	assert_null(strstr(page, "idle"));
+	free(page);
+	/* Beside the whole disk a partition of it is nothing special. */
+	json_array_append_new(json_object_get(f->facts.meta, "devices"),
+			      json_pack("{s:s, s:n}", "device", "253,0", "partition"));
+	page = page_of(&f->report, false);
+	assert_says(page, "busy 80.0 %, held 5.0 %");
+	free(page);
+}
+
+/* The same program beside the command is another one. */
+static void whose_io(void **state)
+{
+	struct fixture *f = *state;
+	struct process_sum *other = calloc(1, sizeof(*other));
+	char *page;
+
+	*other = (struct process_sum){ .pid = 77, .last_ns = 9, .bios = 3, .write_bytes = 4096 };
+	f->sum.processes = realloc(f->sum.processes, 2 * sizeof(struct process_sum *));
+	f->sum.processes[f->sum.nr_processes++] = other;
+	names_add(&f->facts.names, 77, 5, "dd", 2);
+	page = page_of(&f->report, false);
+	assert_says(page, "most I/O dd wrote 7.82 MiB\n");
+	assert_says(page, "\n      120 dd ");
+	free(page);
+	record_command(f);
+	page = page_of(&f->report, false);
+	assert_says(page, "most I/O dd wrote 7.81 MiB, dd (not this command) wrote 4.00 KiB");
+	assert_says(page, "\n*     120 dd ");
+	assert_says(page, "\n       77 dd ");
+	free(page);
+	names_fork(&f->facts.names, 120, 77);
+	page = page_of(&f->report, false);
+	assert_says(page, "most I/O dd wrote 7.82 MiB\n");
+	assert_says(page, "\n*      77 dd ");
+	free(page);
+}
+
+/* Dirty data of a whole machine say nothing about the command; its own account does. */
+static void left_in_the_page_cache(void **state)
+{
+	static const struct {
+		int out_blocks, dirty_after;
+		bool said;
+	} cases[] = {
+		{ 0, 64 << 20, false },     /* others made it dirty */
+		{ 16000, 64 << 20, false }, /* 8,192,000 bytes: all of it reached the device */
+		{ 200000, 64 << 20, true }, /* 98 MiB */
+		{ 200000, 1 << 20, false }, /* written elsewhere */
+	};
+	struct fixture *f = *state;
+
+	record_command(f);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *page;
+
+		set_command(f, "out_blocks", json_integer(cases[i].out_blocks));
+		json_object_set_new(json_object_get(json_object_get(f->facts.meta, "after"),
+						    "meminfo"),
+				    "Dirty_bytes", json_integer(cases[i].dirty_after));
+		page = page_of(&f->report, false);
+		if (!strstr(page, "[page-cache]") == cases[i].said)
+			fail_msg("case %zu:\n%s", i, page);
+		free(page);
+	}
+}
+
+static void one_bio_at_a_time(void **state)
+{
+	struct fixture *f = *state;
+	char *page;
+
+	f->verdict.mode = MODE_LATENCY;
+	f->verdict.mode_depth = 1.0;
+	f->sum.devices[0].levels[4].time_ns = 800 * MS;
+	f->sum.devices[0].bios[CLASS_READ].count = 0;
+	f->sum.devices[0].splits = 16000;
+	page = page_of(&f->report, false);
+	assert_says(page, "latency (one\n           bio at a time, ");
+	assert_says(page, "each split into 9.00 requests");
+	free(page);
+	f->sum.devices[0].splits = 0;
+	page = page_of(&f->report, false);
+	assert_says(page, "depth 1.00 while it moved data)");
+	free(page);
+	f->sum.devices[0].levels[4].time_ns = 0;
+	page = page_of(&f->report, false);
+	assert_says(page, "nothing but flushes");
+	free(page);
+}
+
+static void helpers_of_others(void **state)
+{
+	struct fixture *f = *state;
+	json_t *tree;
+
+	record_command(f);
+	f->verdict.own_only = true;
+	f->verdict.helper_share = 0.25;
+	tree = report_tree(&f->report);
+	assert_true(tree_num(tree, "verdict.helper_share") == 0.25);
+	assert_non_null(strstr(tree_str(tree, "verdict.sentence"),
+			       "for 25.0 % of the time only I/O of kernel threads was open"));
+	json_decref(tree);
+}
+
+static void given_up(void **state)
+{
+	struct fixture *f = *state;
+	json_t *tree = report_tree(&f->report);
+	char *page;
+
+	assert_int_equal(tree_u64(json_array_get(json_object_get(tree, "devices"), 0),
+				  "orphans.aged_out"),
+			 0);
+	json_decref(tree);
+	f->sum.devices[0].aged_out = 1;
+	page = page_of(&f->report, false);
+	assert_says(page, "given up 1 bio that can only have lost the end");
+	free(page);
+}
+
+static void flush_parts_have_a_legend(void **state)
+{
+	struct fixture *f = *state;
+	char *page = page_of(&f->report, false);
+
+	assert_null(strstr(page, "preflush"));
+	free(page);
+	hist_add(&f->sum.devices[0].latency[PHASE_PREFLUSH], 40 * MS);
+	page = page_of(&f->report, false);
+	assert_says(page, "  preflush             1 40.0 ms");
+	assert_says(page, "preflush, postflush: flush commands of writes");
 	free(page);
 }
 
@@ -416,6 +694,17 @@ int main(void)
 		CASE(two_close_shares),
 		CASE(broken_conservation_is_a_hint),
 		CASE(command_and_workers),
+		CASE(workers_by_size),
+		CASE(command_is_quoted),
+		CASE(recorder_ended_the_command),
+		CASE(recording_without_command),
+		CASE(only_a_partition),
+		CASE(whose_io),
+		CASE(left_in_the_page_cache),
+		CASE(one_bio_at_a_time),
+		CASE(helpers_of_others),
+		CASE(given_up),
+		CASE(flush_parts_have_a_legend),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
