@@ -24,9 +24,11 @@ done
 
 # As early as can be: it either has not begun or undoes all.
 for delay in 0 0.002 0.005 0.01 0.02 0.04 0.06 0.08 0.1 0.15; do
-	"$BLKLAB" record --no-report -d "$loop" -o early -- sleep 60 2>"$WORK/stderr" &
+	"$BLKLAB" record --no-report -d "$loop" -o early -- sleep 20 2>"$WORK/stderr" &
 	pid=$!
 	pids+=("$pid")
+	# Until it is us: the forked shell still has this script's traps and would swallow the signal.
+	until [ "$(readlink "/proc/$pid/exe")" = "$BLKLAB" ]; do :; done
 	sleep $delay
 	kill -TERM "$pid"
 	rc=0
