@@ -146,6 +146,7 @@ struct job {
 	struct summary sum;
 	struct verdict verdict;
 	struct report report;
+	bool several; /* load failed: the one thing named holds several recordings */
 };
 
 static void job_release(struct job *job)
@@ -244,7 +245,7 @@ static const char *member_name(const char *label)
 }
 
 /* Two recordings of one device: what they count would be added up. */
-static int check_twice(const struct job *job, struct error *err)
+static int check_twice(struct job *job, struct error *err)
 {
 	const struct device_twice *twice = &job->facts.twice;
 	const char *a, *b, *member_a, *member_b;
@@ -257,9 +258,11 @@ static int check_twice(const struct job *job, struct error *err)
 	member_a = member_name(a);
 	member_b = member_name(b);
 	if (member_a > a && member_a - a == member_b - b &&
-	    !strncmp(a, b, (size_t)(member_a - a)) && strcmp(member_a, member_b))
+	    !strncmp(a, b, (size_t)(member_a - a)) && strcmp(member_a, member_b)) {
+		job->several = true;
 		snprintf(hint, sizeof(hint), ", with --only %.100s and with --only %.100s",
 			 member_a, member_b);
+	}
 	return error_set(err,
 			 "%.100s and %.100s are two recordings of device %u,%u: report them one by "
 			 "one%s",
@@ -385,22 +388,55 @@ static void print(const struct job *job)
 	json_decref(tree);
 }
 
+/* The status of one report that could be made, or -1. */
+static int report_job(struct job *job, char **paths, int nr, struct error *err)
+{
+	facts_init(&job->facts);
+	if (load(job, paths, nr, err) < 0)
+		return -1;
+	print(job);
+	return report_has_losses(&job->report) ? STATUS_LOSSES : STATUS_DONE;
+}
+
+/* One archive or folder with several recordings of one device: a page for each, one after the other. */
+static int report_each(const struct job *whole, char **path, struct error *err)
+{
+	int worst = STATUS_DONE;
+
+	for (size_t i = 0; i < whole->inputs.nr; i++) {
+		struct job job = { .opt = whole->opt };
+		const char *name = member_name(whole->inputs.list[i].label);
+		int status;
+
+		job.opt.only = NULL;
+		add_only(&job.opt, name);
+		printf("%s== %s (%zu of %zu in %s)\n", i ? "\n" : "", name, i + 1, whole->inputs.nr,
+		       *path);
+		status = report_job(&job, path, 1, err);
+		job_release(&job);
+		if (status < 0)
+			return -1;
+		worst = status > worst ? status : worst;
+	}
+	return worst;
+}
+
 static int run(int argc, char **argv, const struct sysroot *root, struct error *err)
 {
 	struct job job = { .opt = { .top = 10 } };
 	int status = -1;
 
-	facts_init(&job.facts);
 	if (parse(&job.opt, argc, argv, err) < 0) {
-		job_release(&job);
-		return -1;
-	}
-	if (job.opt.help) {
+		facts_init(&job.facts);
+	} else if (job.opt.help) {
+		facts_init(&job.facts);
 		help_print("report");
 		status = STATUS_DONE;
-	} else if (load(&job, argv + optind, argc - optind, err) == 0) {
-		print(&job);
-		status = report_has_losses(&job.report) ? STATUS_LOSSES : STATUS_DONE;
+	} else {
+		status = report_job(&job, argv + optind, argc - optind, err);
+		if (status < 0 && job.several && argc - optind == 1 && !job.opt.json &&
+		    !job.opt.nr_only)
+			status = report_each(&job, argv + optind, err);
 	}
 	job_release(&job);
 	return status;
