@@ -112,11 +112,14 @@ instances_like_before() {
 
 # start_record ARG...: in the background, into $pid; returns once it records.
 start_record() {
+	local own
 	"$BLKLAB" record --no-report "$@" >"$WORK/stdout" 2>"$WORK/stderr" </dev/null &
 	pid=$!
 	pids+=("$pid")
 	for _ in $(seq 200); do
-		[ "$(cat "$tracing/instances/blklab-$pid/tracing_on" 2>/dev/null)" != 1 ] || return 0
+		# A new instance is on by itself, before it is set up; its events are not.
+		own=$tracing/instances/blklab-$pid
+		[ "$(cat "$own/events/block/block_rq_issue/enable" "$own/tracing_on" 2>/dev/null)" != $'1\n1' ] || return 0
 		kill -0 "$pid" 2>/dev/null || fail "did not start: $(cat "$WORK/stderr")"
 		sleep 0.05
 	done

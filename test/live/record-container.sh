@@ -16,7 +16,7 @@ inside="unshare --pid --fork --kill-child --mount-proc"
 wait_for_instance() {
 	for _ in $(seq 200); do
 		instance=$(cd $tracing/instances && ls -d blklab-[0-9]*-[0-9]* 2>/dev/null | head -n 1) || true
-		[ -z "$instance" ] || [ "$(cat "$tracing/instances/$instance/tracing_on" 2>/dev/null)" != 1 ] || return 0
+		[ -z "$instance" ] || [ "$(cat "$tracing/instances/$instance/events/block/block_rq_issue/enable" "$tracing/instances/$instance/tracing_on" 2>/dev/null)" != $'1\n1' ] || return 0
 		sleep 0.05
 	done
 	fail "no instance of a container: $(cat "$WORK/stderr")"
