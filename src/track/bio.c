@@ -209,11 +209,9 @@ void bio_remap(struct tracker *t, struct device *d, const struct event *ev)
 	/* A chain keeps the time of its first A. */
 	if (r->used && r->device == ev->aux_device && r->sector == ev->aux_sector)
 		since_ns = r->time_ns;
-	*r = (struct remap){ .sector = ev->sector,
-			     .time_ns = since_ns,
-			     .seen_ns = ev->time_ns,
-			     .device = ev->device,
-			     .used = true };
+	*r = (struct remap){
+		.sector = ev->sector, .time_ns = since_ns, .device = ev->device, .used = true
+	};
 	add_parent(device_sum(t, d), ev->aux_device);
 	r->below = map_down(t, ev);
 }

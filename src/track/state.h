@@ -124,7 +124,7 @@ struct device {
 
 /* An A whose Q has not come yet. */
 struct remap {
-	uint64_t sector, time_ns, seen_ns;
+	uint64_t sector, time_ns;
 	uint32_t device;
 	bool used;
 	bool below; /* from a device of this trace */
