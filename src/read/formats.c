@@ -6,12 +6,14 @@
 
 #include "base/mem.h"
 
-extern const struct format format_blktrace_bin, format_blktrace_log, format_trace_dir;
+extern const struct format format_blktrace_bin, format_blktrace_log, format_trace_dir,
+	format_text;
 
 const struct format *const formats[] = {
 	&format_trace_dir,
 	&format_blktrace_bin,
 	&format_blktrace_log,
+	&format_text,
 	NULL,
 };
 

@@ -12,7 +12,7 @@ static const char *const letters[ACT_NR] = {
 	[ACT_ABORT] = "?",        [ACT_DRV_DATA] = "D",      [ACT_ZONE_PLUG] = "ZP",
 	[ACT_ZONE_UNPLUG] = "ZU", [ACT_MESSAGE] = "m",       [ACT_RQ_MERGE] = "M",
 	[ACT_RQ_REMAP] = "A",     [ACT_RQ_ERROR] = "C",      [ACT_BIO_COMPLETE] = "C",
-	[ACT_ZONE_APPEND] = "C",
+	[ACT_ZONE_APPEND] = "C",  [ACT_IO] = "io",
 };
 
 static const char *const classes[CLASS_NR] = {

@@ -47,6 +47,10 @@ enum action {
 	ACT_BIO_COMPLETE,     /* a bio ended without a request's completion
 	                     * (blktrace: C without category fs or pc) */
 	ACT_ZONE_APPEND,      /* where a zone append landed */
+	/* A request that a table tells only as a whole (a row of biosnoop): ended at time_ns
+	 * (TIME_UNTOLD: no time either), aux_sector = ns from D to C, or from Q to C
+	 * (EV_FROM_QUEUE); no other event tells of it. */
+	ACT_IO,
 	ACT_NR
 };
 
@@ -79,7 +83,15 @@ enum io_class {
 #define EV_CGROUP      (1u << 11) /* the record carried a cgroup id (blktrace only) */
 #define EV_ZONE_APPEND (1u << 12)
 #define EV_SECURE      (1u << 13) /* secure erase */
-#define EV_NO_BYTES    (1u << 14) /* this input does not say the length of this event */
+#define EV_NO_BYTES    (1u << 14) /* this input does not say the length of this event: bytes is 0 */
+#define EV_UNTOLD_KIND (1u << 15) /* C: a request's, a bio's, cumulative? Not told */
+#define EV_FROM_QUEUE  (1u << 16) /* ACT_IO: its latency began at Q */
+#define EV_LANDED      (1u << 17) /* C of a zone append: sector is where it landed */
+
+/* Devices that an input knows by name only ("sda" in a table) get these numbers, in order. No real
+ * device has this major (the kernel's are below 512). */
+#define DEVICE_NAMED_MAJOR 4095u
+#define TIME_UNTOLD        UINT64_MAX /* of ACT_IO */
 
 struct event {
 	uint64_t time_ns; /* the input's own clock, absolute */

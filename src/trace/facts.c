@@ -10,8 +10,9 @@
 #include "base/mem.h"
 
 /* Hostile input could ask for one note per byte; nobody reads more than this. */
-#define NOTES_MAX   200
-#define DEVICES_MAX 65536
+#define NOTES_MAX    200
+#define DEVICES_MAX  65536
+#define IGNORED_TEXT 200 /* bytes that are kept of an ignored line */
 
 struct held {
 	struct hnode node; /* key: device */
@@ -37,6 +38,16 @@ void facts_release(struct facts *facts)
 	}
 	for (size_t i = 0; i < facts->nr_notes; i++)
 		free(facts->notes[i]);
+	for (size_t i = 0; i < facts->nr_ignored; i++) {
+		free(facts->ignored[i].text);
+		free(facts->ignored[i].why);
+	}
+	free(facts->ignored);
+	json_decref(facts->metrics);
+	json_decref(facts->summary_blocks);
+	json_decref(facts->latency_tables);
+	json_decref(facts->snapshots);
+	json_decref(facts->findings);
 	free(facts->inputs);
 	free(facts->losses);
 	free(facts->devices);
@@ -115,6 +126,31 @@ void facts_device_held(struct facts *facts, uint32_t device, size_t input)
 	held = slab_get(&facts->held_slab);
 	held->input = input;
 	hash_add(&facts->held, &held->node, device);
+}
+
+void facts_ignored(struct facts *facts, size_t input, uint64_t nr, const char *text,
+		   const char *why)
+{
+	facts->inputs[input].lines_ignored++;
+	if (facts->nr_ignored == IGNORED_MAX)
+		return;
+	facts->ignored = mem_grow(facts->ignored, facts->nr_ignored, sizeof(*facts->ignored));
+	facts->ignored[facts->nr_ignored++] =
+		(struct ignored_line){ .input = input,
+				       .nr = nr,
+				       .text = mem_strndup(text, IGNORED_TEXT),
+				       .why = mem_strdup(why) };
+}
+
+bool facts_append(json_t **array, json_t *obj)
+{
+	if (!*array)
+		*array = json_array();
+	if (json_array_size(*array) >= FACTS_MAX) {
+		json_decref(obj);
+		return false;
+	}
+	return !json_array_append_new(*array, obj);
 }
 
 void facts_dropped_unknown(struct facts *facts, const char *why)

@@ -27,11 +27,25 @@ struct loss {
 struct input_info {
 	char *path;                 /* owned, as the user named it (members: path:member) */
 	const char *format;         /* static */
-	char dialect[64];           /* "" = none to tell; e.g. "v7, little-endian, 2 CPUs" */
+	char dialect[160];          /* "" = none to tell; e.g. "v7, little-endian, 2 CPUs" */
 	char tells_drops_of[4][32]; /* device names whose drop count it carries (a capture log) */
 	char lacks_drops_of[32];    /* the name of its device, where it carries no drop count */
 	char *ignored;              /* owned; why nothing of it was used, or NULL */
 	uint64_t events;            /* filled at the end */
+
+	/* Of a text: its lines (blank ones are not counted), and numbers that its per-CPU counters
+	 * skip (lines were cut or selected: no loss). */
+	bool is_text;
+	uint64_t lines_used, lines_ignored, missing_numbers;
+	uint64_t resolution_ns; /* of its times; 0 = nanoseconds or no times */
+};
+
+/* A line of a text that was of no use. */
+struct ignored_line {
+	size_t input; /* in facts->inputs */
+	uint64_t nr;  /* from 1 */
+	char *text;   /* owned; its beginning */
+	char *why;    /* owned; one sentence */
 };
 
 /* A device's name as the input knows it. */
@@ -61,6 +75,17 @@ struct facts {
 	struct device_twice twice; /* the first one found */
 	char **notes;              /* owned array of owned sentences, shown in the report */
 	size_t nr_notes;
+	struct ignored_line *ignored; /* owned array; the first IGNORED_MAX of all inputs */
+	size_t nr_ignored;
+
+	/* What was pasted beside events, each an array of objects in the shape of the report's JSON
+	 * (doc/spec.md), owned, NULL = there was none. Values that the text does not give are null
+	 * with a "..._why". */
+	json_t *metrics;        /* results of benchmarks and timed commands */
+	json_t *summary_blocks; /* counters that blkparse prints at its end */
+	json_t *latency_tables; /* btt's tables, latency histograms: of somebody else's making */
+	json_t *snapshots;      /* /proc/diskstats, meminfo, sysctl values */
+	json_t *findings; /* what a line itself proves (a start that failed, I/O that is stuck) */
 
 	/* Dropped events that a counter told of (kernel, recorder, capture log), and whether each
 	 * event-bearing input had one: the sum is known only if no input is without. */
@@ -89,6 +114,14 @@ void facts_device(struct facts *facts, uint32_t device, const char *name);
 const char *facts_device_name(const struct facts *facts, uint32_t device);
 /* That input (an index) holds I/O events of the device. Readers tell when the device changes. */
 void facts_device_held(struct facts *facts, uint32_t device, size_t input);
+/* Keeps a line of which nothing was used (at most IGNORED_MAX) and counts it. */
+#define IGNORED_MAX 10000u
+void facts_ignored(struct facts *facts, size_t input, uint64_t nr, const char *text,
+		   const char *why);
+/* Appends an object (taken) to one of the arrays above: facts_append(&facts->metrics, obj). No more
+ * than FACTS_MAX are kept; then false, and obj is gone. */
+#define FACTS_MAX 100000u
+bool facts_append(json_t **array, json_t *obj);
 /* The first reason given stays. */
 void facts_dropped_unknown(struct facts *facts, const char *why);
 
