@@ -18,7 +18,8 @@ help:
 	@echo "make install      into DESTDIR and prefix ($(prefix))"
 	@echo "make deps         install the Debian packages that are missing (tools/packages.txt)"
 	@echo "make check-clean  deps, demo and check in a fresh minimal Debian (debootstrap; root)"
-	@echo "make fuzz         fuzz every reader with libFuzzer (FUZZ_SECONDS=60 each)"
+	@echo "make fuzz         fuzz every reader with libFuzzer, 60 s each, into doc/fuzz.tsv"
+	@echo "                  (SECONDS=600 READER=ftrace_text: one of them, longer)"
 	@echo "make format       clang-format all C files in place"
 
 deps:
@@ -46,7 +47,7 @@ check-clean:
 
 fuzz:
 	@tools/deps build test
-	@test/run-fuzz
+	@FUZZ_SECONDS=$(or $(SECONDS),$(FUZZ_SECONDS),60) test/run-fuzz $(READER)
 
 format:
 	@clang-format -i $$(test/c-files)

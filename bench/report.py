@@ -7,29 +7,15 @@ the measure that makes machines comparable. Prints a table.
 """
 import argparse
 import os
-import random
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
 import stats
+from timing import rounds
 
 GOAL_RATIO, GOAL_MIB = 8.0, 64
-
-
-def timed(command, cwd):
-    """(seconds, peak MiB, status) of a shell command. GNU time forks from a small process, so its
-    maximum is that of the command (a child of this interpreter would start with its size)."""
-    memory = os.path.join(cwd, "peak")
-    start = time.perf_counter()
-    done = subprocess.run(["/usr/bin/time", "-q", "-o", memory, "-f", "%M", "sh", "-c", "exec " + command],
-                          cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE, check=False)
-    seconds = time.perf_counter() - start
-    with open(memory, encoding="ascii") as file:
-        return seconds, int(file.read().split()[-1]) / 1024, done
 
 
 def main():
@@ -53,7 +39,7 @@ def main():
             file.write(text)
 
 
-def bench(blklab, gen_seed, rounds, pages, folder):
+def bench(blklab, gen_seed, nr, pages, folder):
     events = int(subprocess.run([gen_seed, "-n", str(pages), "seed"], cwd=folder, check=True,
                                 capture_output=True, text=True).stdout)
     size = sum(entry.stat().st_size for entry in os.scandir(os.path.join(folder, "seed")))
@@ -71,24 +57,9 @@ def bench(blklab, gen_seed, rounds, pages, folder):
     else:
         subprocess.run("blkparse -i seed/sdb -O -d merged", shell=True, cwd=folder, check=True,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    seconds = {name: [] for name in arms}
-    memory = {name: [] for name in arms}
-    rng = random.Random(20240229)
-    for turn in range(rounds + 1):
-        order = list(arms)
-        rng.shuffle(order)
-        for name in order:
-            print(f"\rreport: round {turn}/{rounds}: {name:32}", end="", file=sys.stderr, flush=True)
-            wall, peak, done = timed(arms[name], folder)
-            if done.returncode not in (0, 3):
-                sys.exit(f"\n{name}: status {done.returncode}: {done.stderr.decode(errors='replace')}")
-            if turn:  # the first round only warms the page cache
-                seconds[name].append(wall)
-                memory[name].append(peak)
-    print(file=sys.stderr)
-
+    seconds, memory = rounds(arms, nr, folder, "report")
     out = [f"A trace of the shape of the 10 GB `dd` + `sync` ({events:,} events, 8 CPU files, "
-           f"{size / 2**20:.0f} MiB, in the page cache; `bench/gen_seed`), {rounds} rounds of all programs in "
+           f"{size / 2**20:.0f} MiB, in the page cache; `bench/gen_seed`), {nr} rounds of all programs in "
            "random order. Medians with the order-statistic interval "
            f"({100 * stats.median_interval(seconds['cat'])[2]:.0f} %); the ratio to `cat` is taken inside each round.",
            "", "| program | wall, s | x `cat` | million events/s | peak memory, MiB |", "|---|---|---|---|---|"]

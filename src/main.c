@@ -9,8 +9,8 @@
 #include "cmd/command.h"
 #include "cmd/help.h"
 
-static const struct command *const commands[] = { &cmd_record, &cmd_report, &cmd_doctor,
-						  &cmd_help };
+static const struct command *const commands[] = { &cmd_record, &cmd_report, &cmd_verify,
+						  &cmd_doctor, &cmd_help };
 
 #define NR_COMMANDS  (sizeof(commands) / sizeof(commands[0]))
 #define NAME_MAX_LEN 32

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/limit.h"
-#include "base/mem.h"
+#include "base/container.h"
 #include "cmd/command.h"
 #include "cmd/help.h"
+#include "cmd/load.h"
 #include "cmd/option.h"
 #include "read/formats.h"
 #include "track/track.h"
@@ -17,17 +17,18 @@
 
 #define BATCH     256
 #define LEAST_TOP 1
-#define MOST_TOP  1000000
+#define TOP_ROWS  10 /* where --top is not given */
+#define MOST_TOP  REQUEST_LIST_MAX
 
 enum colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 
 struct options {
-	bool json, show_ignored, help, window;
+	bool json, show_ignored, requests, help, window;
 	enum colour colour;
-	int top;
+	int top;             /* 0 = not given */
+	uint32_t align;      /* sectors of a stripe; 0 = not asked for */
 	double from_s, to_s; /* the window; to_s may be INFINITY */
-	const char **only;   /* owned array; take only these of what was named */
-	size_t nr_only;
+	struct only only;
 };
 
 static int parse_top(struct options *o, const char *text, struct error *err)
@@ -35,9 +36,24 @@ static int parse_top(struct options *o, const char *text, struct error *err)
 	char *end;
 	long n = strtol(text, &end, 10);
 
-	if (!*text || *end || n < LEAST_TOP || n > MOST_TOP)
-		return error_usage(err, "--top takes a number from 1 on, not \"%s\"", text);
+	if (!*text || *end || n < LEAST_TOP || n > (long)MOST_TOP)
+		return error_usage(err, "--top takes a number from 1 to %u, not \"%s\"", MOST_TOP,
+				   text);
 	o->top = (int)n;
+	return 0;
+}
+
+static int parse_align(struct options *o, const char *text, struct error *err)
+{
+	char *end;
+	long n = strtol(text, &end, 10);
+
+	if (!*text || *end || n < 1 || n > (long)ALIGN_MAX_SECTORS)
+		return error_usage(err,
+				   "--align takes a stripe's length in sectors of 512 bytes, not "
+				   "\"%s\"",
+				   text);
+	o->align = (uint32_t)n;
 	return 0;
 }
 
@@ -82,12 +98,6 @@ static int parse_colour(struct options *o, const char *text, struct error *err)
 	return error_usage(err, "--color takes auto, always or never, not \"%s\"", text);
 }
 
-static void add_only(struct options *o, const char *name)
-{
-	o->only = mem_grow(o->only, o->nr_only, sizeof(*o->only));
-	o->only[o->nr_only++] = name;
-}
-
 static int parse(struct options *o, int argc, char **argv, struct error *err)
 {
 	static const struct option longs[] = {
@@ -95,6 +105,8 @@ static int parse(struct options *o, int argc, char **argv, struct error *err)
 		{ "top", required_argument, NULL, 't' },
 		{ "window", required_argument, NULL, 'w' },
 		{ "only", required_argument, NULL, 'o' },
+		{ "requests", no_argument, NULL, 'r' },
+		{ "align", required_argument, NULL, 'a' },
 		{ "show-ignored", no_argument, NULL, 'i' },
 		{ "color", required_argument, NULL, 'c' },
 		{ "help", no_argument, NULL, 'h' },
@@ -112,7 +124,11 @@ static int parse(struct options *o, int argc, char **argv, struct error *err)
 		else if (c == 'w')
 			ret = parse_window(o, optarg, err);
 		else if (c == 'o')
-			add_only(o, optarg);
+			only_add(&o->only, optarg);
+		else if (c == 'r')
+			o->requests = true;
+		else if (c == 'a')
+			ret = parse_align(o, optarg, err);
 		else if (c == 'i')
 			o->show_ignored = true;
 		else if (c == 'c')
@@ -136,6 +152,26 @@ static bool want_colour(enum colour colour)
 	return isatty(STDOUT_FILENO) && !(no && *no) && !(term && !strcmp(term, "dumb"));
 }
 
+/* All EV_* of writes together: some need a word. */
+struct flags_sink {
+	struct sink sink;
+	uint32_t seen;
+};
+
+static void flags_events(struct sink *self, const struct event *events, int nr)
+{
+	struct flags_sink *flags = container_of(self, struct flags_sink, sink);
+
+	for (int i = 0; i < nr; i++)
+		flags->seen |= events[i].class == CLASS_WRITE ? events[i].flags : 0;
+}
+
+static void flags_end(struct sink *self)
+{
+}
+
+static const struct sink_ops flags_ops = { flags_events, flags_end, flags_end };
+
 /* Everything that one report holds until it is printed. */
 struct job {
 	struct options opt;
@@ -145,6 +181,9 @@ struct job {
 	struct source *merged;
 	struct summary sum;
 	struct verdict verdict;
+	struct request_list *requests; /* or NULL */
+	struct alignment *alignment;   /* or NULL */
+	struct flags_sink flags;
 	struct report report;
 	bool several; /* load failed: the one thing named holds several recordings */
 };
@@ -153,10 +192,12 @@ static void job_release(struct job *job)
 {
 	source_release(job->merged);
 	sources_release(&job->sources);
+	request_list_free(job->requests);
+	alignment_free(job->alignment);
 	summary_release(&job->sum);
 	facts_release(&job->facts);
 	inputs_release(&job->inputs);
-	free(job->opt.only);
+	only_release(&job->opt.only);
 }
 
 static uint64_t after(uint64_t genesis_ns, double seconds)
@@ -234,39 +275,32 @@ static int check_window(struct job *job, const struct track_options *to, struct 
 	return 0;
 }
 
-/* What stands behind the archive's or directory's name in an input's label. */
-static const char *member_name(const char *label)
+/* What else looks at the events or takes finished I/O; fills sinks (room for 3) behind the tracker's. */
+static size_t add_sinks(struct job *job, struct track_options *to, struct sink **sinks)
 {
-	const char *colon = strrchr(label, ':'), *slash = strrchr(label, '/');
+	bool cut = to->count_window_only;
+	uint64_t from_ns = cut ? to->from_ns : TIME_NONE, to_ns = cut ? to->to_ns : TIME_NONE;
+	size_t nr = 1;
 
-	if (colon && (!slash || colon > slash))
-		return colon + 1;
-	return slash ? slash + 1 : label;
+	if (job->opt.requests) {
+		job->requests = request_list_new((size_t)job->opt.top, from_ns, to_ns, &job->sum);
+		to->out = request_list_sink(job->requests);
+	}
+	if (job->opt.align) {
+		job->alignment = alignment_new(job->opt.align, from_ns, to_ns);
+		sinks[nr++] = alignment_sink(job->alignment);
+	}
+	job->flags.sink.ops = &flags_ops;
+	sinks[nr++] = &job->flags.sink;
+	return nr;
 }
 
-/* Two recordings of one device: what they count would be added up. */
-static int check_twice(struct job *job, struct error *err)
+/* Time 0: the first event's, where events have times. */
+static uint64_t genesis(const struct job *job, const struct event *events, int nr)
 {
-	const struct device_twice *twice = &job->facts.twice;
-	const char *a, *b, *member_a, *member_b;
-	char hint[400] = "";
-
-	if (!twice->found)
-		return 0;
-	a = job->facts.inputs[twice->first].path;
-	b = job->facts.inputs[twice->second].path;
-	member_a = member_name(a);
-	member_b = member_name(b);
-	if (member_a > a && member_a - a == member_b - b &&
-	    !strncmp(a, b, (size_t)(member_a - a)) && strcmp(member_a, member_b)) {
-		job->several = true;
-		snprintf(hint, sizeof(hint), ", with --only %.100s and with --only %.100s",
-			 member_a, member_b);
-	}
-	return error_set(err,
-			 "%.100s and %.100s are two recordings of device %u,%u: report them one by "
-			 "one%s",
-			 a, b, DEVICE_MAJOR(twice->device), DEVICE_MINOR(twice->device), hint);
+	if (!nr)
+		return count_of(job->facts.meta, "start_ns");
+	return events[0].time_ns == TIME_UNTOLD ? 0 : events[0].time_ns;
 }
 
 static int track(struct job *job, struct error *err)
@@ -275,86 +309,34 @@ static int track(struct job *job, struct error *err)
 	struct event events[BATCH];
 	struct track_options to;
 	struct tracker *tracker;
-	struct sink *sink;
+	struct sink *sinks[3];
+	size_t nr_sinks;
 	int nr, ret;
 
 	nr = source_pull(job->merged, events, BATCH, err);
-	if (nr < 0 || check_twice(job, err) < 0)
+	if (nr < 0 || load_check_twice(&job->facts, &job->several, err) < 0)
 		return -1;
-	r->genesis_ns = nr ? events[0].time_ns : count_of(job->facts.meta, "start_ns");
+	r->genesis_ns = genesis(job, events, nr);
 	to = track_options(job);
+	nr_sinks = add_sinks(job, &to, sinks);
 	tracker = tracker_new(&to, &job->facts, &job->sum);
-	sink = tracker_sink(tracker);
-	if (nr)
-		sink->ops->events(sink, events, nr);
-	ret = pump(job->merged, &sink, 1, err);
+	sinks[0] = tracker_sink(tracker);
+	for (size_t i = 0; nr && i < nr_sinks; i++)
+		sinks[i]->ops->events(sinks[i], events, nr);
+	ret = pump(job->merged, sinks, nr_sinks, err);
 	tracker_free(tracker);
-	if (ret < 0 || check_twice(job, err) < 0)
+	if (ret < 0 || load_check_twice(&job->facts, &job->several, err) < 0)
 		return -1;
+	if (job->requests)
+		request_list_finish(job->requests);
 	return check_window(job, &to, err);
-}
-
-static bool is_called(const struct input *in, const char *name)
-{
-	const char *colon = strrchr(in->label, ':');
-
-	return !strcmp(in->label, name) || !strcmp(member_name(in->label), name) ||
-	       (colon && !strcmp(colon + 1, name));
-}
-
-static int no_such_member(const struct inputs *inputs, const char *name, struct error *err)
-{
-	char list[300] = "";
-	size_t at = 0;
-
-	for (size_t i = 0; i < inputs->nr && at < sizeof(list); i++)
-		at += (size_t)snprintf(list + at, sizeof(list) - at, "%s%s", i ? ", " : "",
-				       member_name(inputs->list[i].label));
-	return error_usage(err, "--only: nothing is called \"%.100s\"; there is %s%s", name, list,
-			   at < sizeof(list) ? "" : "...");
-}
-
-/* Drops all but what --only names. */
-static int keep_only(struct inputs *inputs, const struct options *o, struct error *err)
-{
-	bool *keep = mem_zalloc(inputs->nr + 1);
-	size_t left = 0;
-
-	for (size_t n = 0; n < o->nr_only; n++) {
-		bool found = false;
-
-		for (size_t i = 0; i < inputs->nr; i++) {
-			bool is = is_called(&inputs->list[i], o->only[n]);
-
-			keep[i] |= is;
-			found |= is;
-		}
-		if (!found) {
-			free(keep);
-			return no_such_member(inputs, o->only[n], err);
-		}
-	}
-	for (size_t i = 0; i < inputs->nr; i++) {
-		if (keep[i])
-			inputs->list[left++] = inputs->list[i];
-		else
-			input_release(&inputs->list[i]);
-	}
-	inputs->nr = left;
-	free(keep);
-	return 0;
 }
 
 static int load(struct job *job, char **paths, int nr, struct error *err)
 {
 	struct report *r = &job->report;
-	struct rlimit old_files;
 
-	limit_raise_files(&old_files); /* there is a file per CPU */
-	for (int i = 0; i < nr; i++)
-		if (inputs_add(&job->inputs, paths[i], err) < 0)
-			return -1;
-	if (job->opt.nr_only && keep_only(&job->inputs, &job->opt, err) < 0)
+	if (load_inputs(&job->inputs, paths, nr, &job->opt.only, err) < 0)
 		return -1;
 	if (inputs_open(&job->inputs, &job->facts, &job->sources, err) < 0)
 		return -1;
@@ -367,6 +349,9 @@ static int load(struct job *job, char **paths, int nr, struct error *err)
 	r->stats = &job->merged->stats;
 	r->wait = &job->sum.wait;
 	r->verdict = &job->verdict;
+	r->requests = job->requests;
+	r->alignment = job->alignment;
+	r->flags_seen = job->flags.seen;
 	return 0;
 }
 
@@ -376,15 +361,14 @@ static void print(const struct job *job)
 	struct report_look look = {
 		.colour = want_colour(job->opt.colour),
 		.show_ignored = job->opt.show_ignored,
-		.top = job->opt.top,
+		.top = job->opt.top ? job->opt.top : TOP_ROWS,
+		.report = &job->report,
 	};
 
-	if (job->opt.json) {
-		json_dumpf(tree, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-		fputc('\n', stdout);
-	} else {
+	if (job->opt.json)
+		report_json(&job->report, tree, stdout);
+	else
 		report_text(tree, stdout, &look);
-	}
 	json_decref(tree);
 }
 
@@ -408,8 +392,8 @@ static int report_each(const struct job *whole, char **path, struct error *err)
 		const char *name = member_name(whole->inputs.list[i].label);
 		int status;
 
-		job.opt.only = NULL;
-		add_only(&job.opt, name);
+		job.opt.only = (struct only){ 0 };
+		only_add(&job.opt.only, name);
 		printf("%s== %s (%zu of %zu in %s)\n", i ? "\n" : "", name, i + 1, whole->inputs.nr,
 		       *path);
 		status = report_job(&job, path, 1, err);
@@ -423,7 +407,7 @@ static int report_each(const struct job *whole, char **path, struct error *err)
 
 static int run(int argc, char **argv, const struct sysroot *root, struct error *err)
 {
-	struct job job = { .opt = { .top = 10 } };
+	struct job job = { 0 };
 	int status = -1;
 
 	if (parse(&job.opt, argc, argv, err) < 0) {
@@ -435,7 +419,7 @@ static int run(int argc, char **argv, const struct sysroot *root, struct error *
 	} else {
 		status = report_job(&job, argv + optind, argc - optind, err);
 		if (status < 0 && job.several && argc - optind == 1 && !job.opt.json &&
-		    !job.opt.nr_only)
+		    !job.opt.only.nr)
 			status = report_each(&job, argv + optind, err);
 	}
 	job_release(&job);

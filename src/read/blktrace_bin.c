@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The binary files of blktrace: per-CPU NAME.blktrace.N and merged dumps, versions 7 and 8, either
- * byte order. Layout: doc/formats/blktrace_bin.md. Everything readable is used, everything skipped
+ * The binary files of blktrace: per-CPU NAME.blktrace.N, and streams: merged dumps and live ones
+ * (blktrace_live.h), versions 7 and 8, either byte order. Layout: doc/formats/blktrace_bin.md. Everything readable is used, everything skipped
  * is counted.
  */
 #include <stdio.h>
@@ -12,6 +12,7 @@
 #include "base/container.h"
 #include "base/mem.h"
 #include "read/blktrace_cpus.h"
+#include "read/blktrace_live.h"
 #include "read/blktrace_notes.h"
 #include "read/blktrace_walk.h"
 #include "trace/format.h"
@@ -53,11 +54,14 @@ struct bin {
 	struct facts *facts; /* borrowed */
 	size_t input;        /* which of facts->inputs it is part of */
 	struct blktrace_notes notes;
-	struct blktrace_cpus cpus; /* of a stream that is no file of one CPU */
-	char *base;                /* owned; the name its device gets */
-	bool named;                /* the first event's device was given its name */
-	uint32_t device;           /* of the last I/O event; 0 = none yet */
-	struct counter *counters;  /* owned array */
+	struct blktrace_cpus cpus;  /* of a stream that is no file of one CPU */
+	struct blktrace_live *live; /* owned; of a stream, while it may be out of order */
+	bool begun;                 /* the stream's first event was in sight */
+	bool drained;               /* it has ended */
+	char *base;                 /* owned; the name its device gets */
+	bool named;                 /* the first event's device was given its name */
+	uint32_t device;            /* of the last I/O event; 0 = none yet */
+	struct counter *counters;   /* owned array */
 	size_t nr_counters;
 };
 
@@ -230,36 +234,136 @@ static void note_device(struct bin *b, const struct event *ev)
 	facts_device_held(b->facts, ev->device, b->input);
 }
 
-static int bin_pull(struct source *self, struct event *events, int max, struct error *err)
+/* More bytes; what cannot be unpacked is the end, with a note. */
+static int refill(struct bin *b, struct error *err)
 {
-	struct bin *b = container_of(self, struct bin, self);
 	struct blktrace_walk *w = &b->walk;
+	bool told = blob_damaged(w->blob);
+
+	if ((w->cpu < 0 ? blktrace_walk_more(w, err) : blktrace_walk_fill(w, err)) < 0)
+		return -1;
+	if (blob_damaged(w->blob) && !told)
+		facts_note(b->facts, "%s", err->text);
+	if (!b->notes.settled)
+		blktrace_notes_look(&b->notes, w);
+	return 0;
+}
+
+/* The first event of a stream must be in sight before its notes are taken. A dump that blkparse wrote is
+ * in order. */
+static int begin(struct bin *b, struct error *err)
+{
+	struct blktrace_walk *w = &b->walk;
+
+	b->begun = true;
+	do {
+		if (refill(b, err) < 0)
+			return -1;
+	} while (!b->notes.settled && !w->at_end && w->len < w->size);
+	if (!b->notes.moved)
+		b->live = blktrace_live_new();
+	return 0;
+}
+
+/* The record in sight: an event goes to ev (true), a note to the facts. */
+static bool take(struct bin *b, struct blktrace_header *h, struct event *ev)
+{
+	struct blktrace_walk *w = &b->walk;
+	bool is_event = take_record(b, h, w->buf + w->at + h->size, ev);
+
+	if (is_event) {
+		if (!b->named && ev->action != ACT_MESSAGE && b->base) {
+			facts_device(b->facts, h->device, b->base);
+			b->named = true;
+		}
+		note_device(b, ev);
+	}
+	w->at += h->size + h->pdu_len;
+	return is_event;
+}
+
+/* Straight from the buffer. */
+static int pull_in_order(struct bin *b, struct event *events, int max, struct error *err)
+{
 	struct blktrace_header h;
 	int n = 0, got;
 
-	while (n < max && (got = blktrace_walk_next(w, &h)) != 0) {
-		if (got == 2) {
-			if (n)
-				break; /* what was lent lies in the buffer */
-			if (blktrace_walk_fill(w, err) < 0)
-				return -1;
-			if (!b->notes.settled)
-				blktrace_notes_look(&b->notes, w);
+	while (n < max && (got = blktrace_walk_next(&b->walk, &h)) != 0) {
+		if (got == 1) {
+			n += take(b, &h, &events[n]);
 			continue;
 		}
-		if (take_record(b, &h, w->buf + w->at + h.size, &events[n])) {
-			if (!b->named && events[n].action != ACT_MESSAGE && b->base) {
-				facts_device(b->facts, h.device, b->base);
-				b->named = true;
-			}
-			note_device(b, &events[n]);
-			n++;
-		}
-		w->at += h.size + h.pdu_len;
+		if (n)
+			break; /* what was lent lies in the buffer */
+		if (refill(b, err) < 0)
+			return -1;
 	}
+	return n;
+}
+
+/* More of a live stream. When it pauses, all that came has its turn. */
+static int wait_for_more(struct bin *b, struct error *err)
+{
+	struct blktrace_walk *w = &b->walk;
+
+	if ((blktrace_live_holds(b->live) || (w->at < w->len && !w->paused)) &&
+	    !blob_wait(w->blob, w->paused ? 0 : BLKTRACE_LIVE_PAUSE)) {
+		if (w->paused)
+			blktrace_live_flush(b->live);
+		w->paused = true; /* and look at the last record again */
+		return 0;
+	}
+	return refill(b, err);
+}
+
+static int pull_live(struct bin *b, struct event *events, int max, struct error *err)
+{
+	struct blktrace_header h;
+	struct event ev;
+	int got;
+
+	for (;;) {
+		int n = blktrace_live_take(b->live, events, max);
+
+		if (n || b->drained)
+			return n;
+		while ((got = blktrace_walk_next(&b->walk, &h)) == 1)
+			if (take(b, &h, &ev))
+				blktrace_live_add(b->live, &ev, h.device, h.cpu);
+		b->drained = !got;
+		if (b->drained)
+			blktrace_live_flush(b->live);
+		else if (wait_for_more(b, err) < 0)
+			return -1;
+	}
+}
+
+static void say_late(struct bin *b)
+{
+	uint64_t late = b->live ? blktrace_live_late(b->live) : 0;
+
+	if (late)
+		facts_note(b->facts,
+			   "%.200s: %llu events came so much later than others of their time that "
+			   "they could not be put in order",
+			   b->facts->inputs[b->input].path, (unsigned long long)late);
+}
+
+static int bin_pull(struct source *self, struct event *events, int max, struct error *err)
+{
+	struct bin *b = container_of(self, struct bin, self);
+	int n;
+
+	if (b->walk.cpu < 0 && !b->begun && begin(b, err) < 0)
+		return -1;
+	n = b->live ? pull_live(b, events, max, err) : pull_in_order(b, events, max, err);
+	if (n < 0)
+		return -1;
 	if (!n) {
 		blktrace_notes_end(&b->notes);
-		blktrace_say_stream(b->facts, b->input, &b->cpus);
+		blktrace_say_stream(b->facts, b->input, &b->cpus,
+				    b->live && blktrace_live_mixed(b->live));
+		say_late(b);
 	}
 	self->stats.events += (uint64_t)n;
 	b->facts->inputs[b->input].events += (uint64_t)n;
@@ -270,6 +374,7 @@ static void bin_release(struct source *self)
 {
 	struct bin *b = container_of(self, struct bin, self);
 
+	blktrace_live_free(b->live);
 	free(b->counters);
 	free(b->walk.buf);
 	free(b->base);

@@ -40,6 +40,13 @@ void blktrace_say_holes(struct facts *facts, const struct input *in)
 	}
 	if (!cpus.nr || cpus.nr == cpus.highest + 1)
 		return;
+	if (cpus.nr == 1) {
+		facts_note(facts,
+			   "%.200s: 1 per-CPU file (CPU %u): I/O that other CPUs submitted and "
+			   "completions that they recorded are missing",
+			   in->label, cpus.highest);
+		return;
+	}
 	missing = cpus.highest + 1 - cpus.nr;
 	for (unsigned int cpu = 0; cpu < cpus.highest && listed < LISTED_MAX; cpu++) {
 		if (cpus.bits[cpu / 64] >> (cpu % 64) & 1)
@@ -56,7 +63,8 @@ void blktrace_say_holes(struct facts *facts, const struct input *in)
 		   in->label, list, more, cpus.highest);
 }
 
-void blktrace_say_stream(struct facts *facts, size_t input, const struct blktrace_cpus *cpus)
+void blktrace_say_stream(struct facts *facts, size_t input, const struct blktrace_cpus *cpus,
+			 bool mixed)
 {
 	struct input_info *info = &facts->inputs[input];
 	size_t used = strlen(info->dialect);
@@ -66,7 +74,7 @@ void blktrace_say_stream(struct facts *facts, size_t input, const struct blktrac
 		return;
 	if (cpus->nr > 1) {
 		snprintf(info->dialect + used, sizeof(info->dialect) - used,
-			 ", merged dump of %u CPUs", cpus->nr);
+			 mixed ? ", live stream of %u CPUs" : ", merged dump of %u CPUs", cpus->nr);
 		return;
 	}
 	snprintf(info->dialect + used, sizeof(info->dialect) - used, ", only CPU %u", cpu);

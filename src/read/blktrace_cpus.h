@@ -5,6 +5,7 @@
 #ifndef BLKLAB_READ_BLKTRACE_CPUS_H
 #define BLKLAB_READ_BLKTRACE_CPUS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "trace/facts.h"
@@ -35,7 +36,8 @@ int blktrace_cpu_of_name(const char *name);
 void blktrace_say_holes(struct facts *facts, const struct input *in);
 
 /* At the end of a stream of any CPU's records: what it was, as a part of the dialect and, where only
- * one CPU's records came, as a note. */
-void blktrace_say_stream(struct facts *facts, size_t input, const struct blktrace_cpus *cpus);
+ * one CPU's records came, as a note. `mixed`: the CPUs' records were not in order of time. */
+void blktrace_say_stream(struct facts *facts, size_t input, const struct blktrace_cpus *cpus,
+			 bool mixed);
 
 #endif

@@ -50,6 +50,7 @@ void blktrace_notes_look(struct blktrace_notes *notes, const struct blktrace_wal
 	struct source_stats uncounted = { 0 };
 	struct blktrace_walk look = *walk;
 	struct blktrace_header h;
+	bool moved;
 
 	look.stats = &uncounted;
 	for (; blktrace_walk_next(&look, &h) == 1; look.at += h.size + h.pdu_len) {
@@ -58,9 +59,13 @@ void blktrace_notes_look(struct blktrace_notes *notes, const struct blktrace_wal
 				notes->earliest_ns = h.time_ns;
 			continue;
 		}
+		moved = notes->earliest_ns != UINT64_MAX && notes->earliest_ns > LITTLE_NS &&
+			h.time_ns < notes->earliest_ns - LITTLE_NS;
+		/* To join them takes all the notes that can be in sight. */
+		if (moved && !walk->at_end && walk->at + (walk->size - walk->len) > 0)
+			return;
 		notes->settled = true;
-		if (notes->earliest_ns != UINT64_MAX && notes->earliest_ns > LITTLE_NS &&
-		    h.time_ns < notes->earliest_ns - LITTLE_NS)
+		if (moved)
 			join_clocks(notes, walk, &h);
 		return;
 	}

@@ -58,21 +58,45 @@ static void damage(struct blktrace_walk *w, size_t nr, bool goes_on)
 	w->in_damage = goes_on;
 }
 
-int blktrace_walk_fill(struct blktrace_walk *w, struct error *err)
+/* The blob has no more, or no more that is good: what was read is used, the rest is damage. */
+static int take_read(struct blktrace_walk *w, ssize_t got)
+{
+	if (got < 0 && !blob_damaged(w->blob))
+		return -1;
+	if (got < 0) {
+		w->stats->damages += !w->in_damage;
+		w->in_damage = true;
+		got = 0;
+	}
+	w->at_end = got == 0;
+	w->len += (size_t)got;
+	w->stats->bytes += (uint64_t)got;
+	return 0;
+}
+
+static void keep_unread(struct blktrace_walk *w)
 {
 	memmove(w->buf, w->buf + w->at, w->len - w->at);
 	w->len -= w->at;
 	w->at = 0;
-	while (!w->at_end && w->len < w->size) {
-		ssize_t got = blob_read(w->blob, w->buf + w->len, w->size - w->len, err);
+}
 
-		if (got < 0)
+int blktrace_walk_fill(struct blktrace_walk *w, struct error *err)
+{
+	keep_unread(w);
+	while (!w->at_end && w->len < w->size)
+		if (take_read(w, blob_read(w->blob, w->buf + w->len, w->size - w->len, err)) < 0)
 			return -1;
-		w->at_end = got == 0;
-		w->len += (size_t)got;
-		w->stats->bytes += (uint64_t)got;
-	}
 	return 0;
+}
+
+int blktrace_walk_more(struct blktrace_walk *w, struct error *err)
+{
+	keep_unread(w);
+	w->paused = false;
+	if (w->at_end || w->len == w->size)
+		return 0;
+	return take_read(w, blob_read_some(w->blob, w->buf + w->len, w->size - w->len, err));
 }
 
 static bool known_number(uint32_t number, uint32_t categories)
@@ -155,16 +179,18 @@ int blktrace_walk_next(struct blktrace_walk *w, struct blktrace_header *h)
 			w->at = w->len;
 			return 0;
 		}
-		if (left < HEADER_V8 && !w->at_end)
+		if (left < (w->paused ? HEADER_V7 : HEADER_V8) && !w->at_end)
 			return 2;
 		if (!w->order_known) {
 			w->swap = header_size(w->buf + w->at, true) != 0;
 			w->order_known = w->swap || header_size(w->buf + w->at, false) != 0;
 		}
 		size = header_size(w->buf + w->at, w->swap);
+		if (left < size && !w->at_end)
+			return 2;
 		if (size && left >= size) {
 			decode_header(h, w->buf + w->at, size, w->swap);
-			if (left < size + h->pdu_len + 4 && !w->at_end)
+			if (left < size + h->pdu_len + (w->paused ? 0 : 4) && !w->at_end)
 				return 2;
 			if ((w->cpu < 0 || h->cpu == (uint32_t)w->cpu) &&
 			    left >= size + h->pdu_len) {

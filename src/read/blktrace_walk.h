@@ -31,6 +31,7 @@ struct blktrace_walk {
 	bool swap, order_known;
 	bool in_damage; /* the last bytes skipped were damaged and what follows may be too */
 	bool at_end;    /* of the blob */
+	bool paused;    /* a pipe has no more for now: a whole record need not show its successor */
 	uint8_t *buf;   /* owned by the caller */
 	size_t size;    /* of it: BLKTRACE_BUFFER_BYTES or more */
 	size_t at, len; /* unread bytes are buf[at..len); the caller moves `at` past a record */
@@ -42,6 +43,9 @@ int blktrace_walk_next(struct blktrace_walk *w, struct blktrace_header *h);
 /* Makes the buffer as full as the blob allows; the unread part moves to its start, so payloads lent
  * from it are gone. 0, or -1 with err. */
 int blktrace_walk_fill(struct blktrace_walk *w, struct error *err);
+
+/* As blktrace_walk_fill, but only what is there: of a pipe, waits for the first byte. */
+int blktrace_walk_more(struct blktrace_walk *w, struct error *err);
 
 /* The version that a file's first bytes say (whatever it is), or 0: no such file; *swap: it is in the
  * other byte order. */

@@ -6,13 +6,11 @@
 
 #include "base/mem.h"
 
-extern const struct format format_blktrace_bin, format_blktrace_log, format_trace_dir,
-	format_text;
+extern const struct format format_blktrace_bin, format_trace_dir, format_text;
 
 const struct format *const formats[] = {
 	&format_trace_dir,
 	&format_blktrace_bin,
-	&format_blktrace_log,
 	&format_text,
 	NULL,
 };

@@ -73,10 +73,14 @@ static void keep(struct text *t, const struct text_line *line)
 static void give_up_pending(struct text *t)
 {
 	struct text_line line = t->pending_line;
+	enum text_answer answer;
 
 	t->have_pending = false;
 	line.last_try = true;
-	account(t, &line, offer_to(t, t->pending_kind, &line), 1);
+	answer = offer_to(t, t->pending_kind, &line);
+	if (answer == TEXT_NO)
+		answer = offer(t, &line);
+	account(t, &line, answer, 1);
 }
 
 /* Did the kept line and this one together make sense? */
@@ -173,7 +177,7 @@ static void finish(struct text *t)
 	describe(t);
 	facts->inputs[t->input].missing_numbers = t->missing_numbers;
 	facts->inputs[t->input].events = t->events;
-	if (t->events)
+	if (t->events && !t->drops_told)
 		facts_dropped_unknown(facts, "a text does not carry the number of dropped events");
 	if (t->lines.broken.text[0]) {
 		t->self.stats.damages++;

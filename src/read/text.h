@@ -75,6 +75,9 @@ void text_resolution(struct text *text, uint64_t ns);
  * missing. Numbers of 0 are none. */
 void text_sequence(struct text *text, uint32_t cpu, uint32_t device, uint32_t sequence);
 
+/* The text told that so many events were dropped (0 is an answer too); they add up. */
+void text_drops_told(struct text *text, uint64_t dropped);
+
 /* The number that stands for a device known by name only; the same for the same name. */
 uint32_t text_device(struct text *text, const char *name, size_t len);
 

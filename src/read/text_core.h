@@ -36,7 +36,7 @@ struct text {
 	char *pending;   /* owned: a line that breaks off */
 	size_t pending_room, pending_kind;
 	struct text_line pending_line;
-	bool have_pending, ended;
+	bool have_pending, ended, drops_told;
 	char heading[TEXT_HEADING + 1];
 	char maybe[TEXT_HEADING +
 		   1]; /* the last line of no kind: a heading if it gets underlined */

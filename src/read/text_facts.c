@@ -114,6 +114,16 @@ void text_sequence(struct text *text, uint32_t number, uint32_t device, uint32_t
 	}
 }
 
+void text_drops_told(struct text *text, uint64_t dropped)
+{
+	struct facts *facts = text->facts;
+
+	text->drops_told = true;
+	facts->dropped_told = true;
+	facts->dropped =
+		dropped < INT64_MAX - facts->dropped ? facts->dropped + dropped : INT64_MAX;
+}
+
 /* ---- names and headings ---- */
 
 uint32_t text_device(struct text *text, const char *name, size_t len)

@@ -52,20 +52,20 @@ static void refill(struct text_lines *l)
 		memmove(l->buf, l->buf + l->at, left);
 	l->at = 0;
 	l->len = left;
-	if (l->room - left < CHUNK + 1) {
-		l->room = left + CHUNK + 1;
+	if (l->room - left < l->chunk + 1) {
+		l->room = 2 * (left + l->chunk) + 1;
 		l->buf = mem_resize(l->buf, l->room, 1);
 	}
-	r = blob_read(l->blob, l->buf + left, CHUNK, &l->broken);
+	r = blob_read_some(l->blob, l->buf + left, l->chunk, &l->broken);
 	if (r <= 0) {
 		l->ended = true;
 		return;
 	}
 	l->len += (size_t)r;
+	if ((size_t)r == l->chunk)
+		l->chunk = CHUNK; /* there was more than it seemed */
 	/* Rare, so looked for in whole chunks; a sequence cut by the chunk's end stays as it is. */
-	if (memmem(l->buf + old, (size_t)r, "\xc2\xa0", 2) ||
-	    memmem(l->buf + old, (size_t)r, "&lt;", 4) ||
-	    memmem(l->buf + old, (size_t)r, "&gt;", 4)) {
+	if (memchr(l->buf + old, '&', (size_t)r) || memchr(l->buf + old, 0xc2, (size_t)r)) {
 		size_t fresh = (size_t)r;
 
 		unweb(l->buf + old, &fresh);
@@ -140,8 +140,8 @@ static void unquote(char **s, size_t *len)
 
 		while (at < *len && at - i < 4 && ((*s)[at] == ' ' || (*s)[at] == '\t'))
 			at++;
-		if (at == *len || (*s)[at] != '>')
-			break;
+		if (at == *len || (*s)[at] != '>' || (at + 2 < *len && !memcmp(*s + at, ">=(", 3)))
+			break; /* ">=(ms)" heads a table */
 		i = at + 1;
 	}
 	if (i && i < *len && (*s)[i] == ' ')
@@ -285,6 +285,7 @@ static void count_signs(const char *s, size_t len, unsigned int *yes, unsigned i
 static void look_over(struct text_lines *look, struct blob *head, const uint8_t *bytes, size_t len)
 {
 	struct text_lines fresh = { .blob = head,
+				    .chunk = len + 1,
 				    .numbered = look->numbered,
 				    .number_level = look->number_level,
 				    .nr_levels = look->nr_levels };
@@ -336,11 +337,13 @@ int text_lines_init(struct text_lines *l, struct blob *blob, struct error *err)
 	const uint8_t *bytes;
 	size_t len;
 
-	*l = (struct text_lines){ .blob = blob };
+	*l = (struct text_lines){ .blob = blob, .chunk = CHUNK };
 	len = blob_head(blob, LOOK, &bytes, err);
 	if (!len)
 		return err->text[0] ? -1 : 0;
-	if (len == LOOK) { /* whole lines only */
+	if (len < LOOK)
+		l->chunk = len + 1; /* that is all there is, or a pipe that has no more yet */
+	if (len == LOOK) {          /* whole lines only */
 		const uint8_t *end = memrchr(bytes, '\n', len);
 
 		len = end ? (size_t)(end - bytes) + 1 : len;

@@ -23,7 +23,7 @@ struct qp_level {
 struct text_lines {
 	struct blob *blob; /* borrowed */
 	char *buf;         /* owned */
-	size_t at, len, room;
+	size_t at, len, room, chunk;
 	bool ended;
 	uint64_t nr;      /* of the last physical line */
 	bool numbered;    /* lines carry their number in front ... */

@@ -12,7 +12,7 @@ void text_order_init(struct text_order *o)
 
 static void grow(struct text_order *o)
 {
-	o->room = o->room ? o->room * 2 : TEXT_WINDOW + 64;
+	o->room = o->room ? o->room * 2 : 256;
 	o->events = mem_resize(o->events, o->room, sizeof(*o->events));
 	if (o->spare)
 		o->spare = mem_resize(o->spare, o->room, sizeof(*o->spare));

@@ -21,28 +21,18 @@ static int is_regular(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
-/* The length of X in "X.blktrace.N" and "X.blktrace.N.gz"; 0 where the name is of neither kind. */
-static size_t member_base_len(const char *name)
-{
-	size_t plain = set_packed_len(name);
-	char *unpacked = plain ? mem_strndup(name, plain) : NULL;
-	size_t len = set_base_len(unpacked ? unpacked : name);
-
-	free(unpacked);
-	return len;
-}
-
 /* A compressed file of the set goes where packed_add puts it: into the group of that label. */
-static int add_packed(struct inputs *inputs, const char *path, const char *plain, struct error *err)
+static int add_packed(struct inputs *inputs, const char *path, const char *name, struct error *err)
 {
-	struct blob blob = { .fd = -1, .name = mem_strdup(plain), .path = mem_strdup(path) };
-	int r = packed_add(inputs, &blob, path, err);
+	struct blob blob = { .fd = -1, .name = mem_strdup(name), .path = mem_strdup(path) };
+	int r = packed_add(inputs, &blob, path, true, err);
 
 	blob_release(&blob);
 	return r;
 }
 
-/* One file of a set; where there are two of one CPU ("gzip -k"), the first that comes is taken. */
+/* One file of a set; where there are two of one CPU ("gzip -k"), the first that comes is taken. They come
+ * one behind the other. */
 static int add_member(struct inputs *inputs, const char *prefix, const char *name,
 		      const char *label, size_t base_len, struct error *err)
 {
@@ -52,10 +42,10 @@ static int add_member(struct inputs *inputs, const char *prefix, const char *nam
 	struct input *in = group_find_set(inputs, label);
 	int r = 0;
 
-	if (in && input_blob(in, plain)) {
+	if (in && in->nr && !strcmp(in->blobs[in->nr - 1].name, plain)) {
 		free(path);
 	} else if (len) {
-		r = add_packed(inputs, path, plain, err);
+		r = add_packed(inputs, path, name, err);
 		free(path);
 	} else {
 		if (!in)
@@ -98,7 +88,7 @@ static int add_set(struct inputs *inputs, const char *prefix, const char *base, 
 		const char *name = list[i]->d_name;
 
 		/* Sorted, a plain file comes before its compressed form. */
-		if (!r && member_base_len(name) == len && !memcmp(name, base, len))
+		if (!r && set_member_len(name) == len && !memcmp(name, base, len))
 			r = add_member(inputs, prefix, name, label, len, err);
 		free(list[i]);
 	}
@@ -137,13 +127,9 @@ static int add_alone(struct inputs *inputs, struct blob *blob, const char *label
 	if (!len && err->text[0])
 		return -1;
 	if (packed_probe(head, len))
-		return packed_add(inputs, blob, label, err);
-	if (reopen) {
-		blob_close(blob);
-		free(blob->head);
-		blob->head = NULL;
-		blob->head_len = blob->head_at = 0;
-	}
+		return packed_add(inputs, blob, label, reopen, err);
+	if (reopen)
+		blob_rewind(blob);
 	in = group_new(inputs, mem_strdup(label), mem_strdup(blob->name));
 	group_move(in, blob, in->base);
 	return 0;
@@ -165,13 +151,14 @@ static int add_file(struct inputs *inputs, const char *path, bool regular, struc
 
 static int add_stdin(struct inputs *inputs, struct error *err)
 {
+	static const char label[] = "standard input";
 	struct blob blob = { .fd = STDIN_FILENO };
 	int r;
 
-	if (group_find(inputs, "standard input"))
+	if (group_find(inputs, label))
 		return 0;
-	blob.name = mem_strdup("standard input");
-	r = add_alone(inputs, &blob, blob.name, false, err);
+	blob.name = mem_strdup(label);
+	r = add_alone(inputs, &blob, label, false, err);
 	blob_release(&blob);
 	return r;
 }
@@ -239,7 +226,7 @@ static int add_folder(struct inputs *inputs, const char *path, struct error *err
 	prefix = mem_printf("%s/", path);
 	for (int i = 0; i < nr; i++) {
 		char *full = mem_printf("%s%s", prefix, list[i]->d_name);
-		size_t len = member_base_len(list[i]->d_name);
+		size_t len = set_member_len(list[i]->d_name);
 
 		if (r >= 0 && list[i]->d_name[0] != '.' && is_regular(full)) {
 			found = 1;
@@ -297,7 +284,7 @@ static int add_base_name(struct inputs *inputs, const char *path, struct error *
 
 static int add_path(struct inputs *inputs, const char *path, struct error *err)
 {
-	size_t len = member_base_len(path_base_name(path));
+	size_t len = set_member_len(path_base_name(path));
 	struct stat st;
 
 	if (stat(path, &st)) {

@@ -107,7 +107,7 @@ static int take_run(struct merge *m, struct event *events, int max)
 	return n;
 }
 
-/* After a run: 1 go on, 0 the batch must end here (a lent payload would be lost), -1 error. */
+/* After a run: 1 go on, 0 the batch must end here (a lent payload would be lost, a live stream held up), -1 error. */
 static int settle(struct merge *m, bool any_given, struct error *err)
 {
 	struct stream *s = m->order[0];
@@ -115,7 +115,8 @@ static int settle(struct merge *m, bool any_given, struct error *err)
 	if (s->at == s->nr) {
 		int got;
 
-		if (s->lent && any_given)
+		/* A lone stream may have to wait for its next: what it gave goes on. */
+		if (any_given && (s->lent || m->nr_order == 1))
 			return 0;
 		got = refill(s, err);
 		if (got < 0)

@@ -1,329 +1,310 @@
 /* SPDX-License-Identifier: MIT
  *
- * Archives and compressed files: unpacked to a temporary file that has no name.
+ * Archives: their members are spooled, and grouped by their names.
  */
 #include <archive.h>
 #include <archive_entry.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
+#include "trace/decode.h"
 #include "trace/group.h"
+#include "trace/spool.h"
 
-#define TAR_BLOCK   512u
-#define SPOOL_MAX   (64ull << 30) /* bytes that one archive may unpack to */
-#define SPOOL_CHUNK 65536u
+#define IN_BYTES 65536u
 
-/* POSIX and GNU have a magic; older ones are told by their header's checksum. */
-static bool is_tar(const uint8_t *head, size_t len)
-{
-	unsigned long sum = 0, told;
-	char text[9] = { 0 };
-	char *end;
-
-	if (len < TAR_BLOCK || !head[0])
-		return false;
-	memcpy(text, head + 148, 8);
-	told = strtoul(text, &end, 8);
-	if (end == text)
-		return false;
-	for (size_t i = 0; i < TAR_BLOCK; i++)
-		sum += i >= 148 && i < 156 ? ' ' : head[i];
-	return sum == told;
-}
-
-bool packed_probe(const uint8_t *head, size_t len)
-{
-	static const struct {
-		const char *magic;
-		size_t len;
-	} magics[] = {
-		{ "\x1f\x8b", 2 }, /* gzip */
-		{ "\x1f\x9d", 2 }, /* compress */
-		{ "\xfd"
-		  "7zXZ\0",
-		  6 },                     /* xz */
-		{ "\x28\xb5\x2f\xfd", 4 }, /* zstd */
-		{ "\x04\x22\x4d\x18", 4 }, /* lz4 */
-		{ "LZIP", 4 },
-		{ "PK\003\004", 4 }, /* zip */
-	};
-
-	for (size_t i = 0; i < sizeof(magics) / sizeof(*magics); i++) {
-		if (len >= magics[i].len && !memcmp(head, magics[i].magic, magics[i].len))
-			return true;
-	}
-	/* bzip2: the level, then a block or the end of the stream. */
-	if (len >= 10 && !memcmp(head, "BZh", 3) && head[3] >= '1' && head[3] <= '9')
-		return !memcmp(head + 4, "1AY&SY", 6) || !memcmp(head + 4, "\x17rE8P\x90", 6);
-	return is_tar(head, len);
-}
-
-static struct spool *spool_new(const char *label, struct error *err)
-{
-	const char *dir = getenv("TMPDIR");
-	struct spool *spool;
-	int fd;
-
-	if (!dir || !*dir)
-		dir = "/tmp";
-	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600);
-	if (fd < 0) {
-		char *name = mem_printf("%s/blklab-XXXXXX", dir);
-
-		fd = mkostemp(name, O_CLOEXEC);
-		if (fd >= 0)
-			unlink(name);
-		free(name);
-	}
-	if (fd < 0) {
-		error_errno(err, errno, "%s: cannot be unpacked to %s", label, dir);
-		return NULL;
-	}
-	spool = mem_zalloc(sizeof(*spool));
-	*spool = (struct spool){ .fd = fd, .refs = 1, .dir = mem_strdup(dir) };
-	return spool;
-}
-
-static int spool_write(struct spool *spool, const void *bytes, size_t n, const char *label,
-		       struct error *err)
-{
-	const char *at = bytes;
-
-	if (n > SPOOL_MAX - spool->size)
-		return error_set(err, "%s: unpacks to more than %llu GiB", label, SPOOL_MAX >> 30);
-	while (n) {
-		ssize_t r = write(spool->fd, at, n);
-
-		if (r < 0 && errno == EINTR)
-			continue;
-		if (r < 0)
-			return error_errno(
-				err, errno,
-				"%s: cannot be unpacked to %s (set TMPDIR to a roomier place)",
-				label, spool->dir);
-		at += r;
-		n -= (size_t)r;
-		spool->size += (uint64_t)r;
-	}
-	return 0;
-}
-
-/* Where libarchive gets its bytes from: a blob, so that standard input works too. */
+/* Where libarchive gets its bytes from: a blob, so that standard input and streams work too. */
 struct packed {
 	struct blob *blob;
-	struct error *err;
-	uint8_t buf[SPOOL_CHUNK];
+	const char *label;
+	struct inputs *inputs;
+	struct archive *archive;
+	struct input all; /* every member, flat by its name */
+	struct error why; /* what is damaged; no text = nothing */
+	bool cut;         /* the blob itself has an error, in `why` */
+	uint8_t buf[IN_BYTES];
 };
 
 static la_ssize_t packed_read(struct archive *a, void *data, const void **bytes)
 {
-	struct packed *packed = data;
+	struct packed *p = data;
+	ssize_t r = blob_read(p->blob, p->buf, sizeof(p->buf), &p->why);
 
-	*bytes = packed->buf;
-	return blob_read(packed->blob, packed->buf, sizeof(packed->buf), packed->err);
+	p->cut |= r < 0;
+	*bytes = p->buf;
+	return r;
 }
 
-static int unpack_error(struct archive *a, const char *label, struct error *err)
+static void damaged(struct packed *p)
 {
-	const char *why = archive_error_string(a);
-
-	return error_set(err, "%s: cannot be unpacked, it is cut or damaged (%s)", label,
-			 why ? why : "no reason given");
+	if (!p->cut)
+		decode_error(p->label, archive_error_string(p->archive), &p->why);
 }
 
-static struct archive *archive_open(struct packed *packed, const char *label, struct error *err)
-{
-	struct archive *a = archive_read_new();
-
-	if (!a) {
-		error_set(err, "%s: out of memory", label);
-		return NULL;
-	}
-	archive_read_support_filter_gzip(a);
-	archive_read_support_filter_bzip2(a);
-	archive_read_support_filter_compress(a);
-	archive_read_support_filter_xz(a);
-	archive_read_support_filter_lzma(a);
-	archive_read_support_filter_lzip(a);
-	archive_read_support_filter_zstd(a);
-	archive_read_support_filter_lz4(a);
-	archive_read_support_format_tar(a);
-	archive_read_support_format_zip(a);
-	archive_read_support_format_raw(a);
-	archive_read_support_format_empty(a);
-	if (archive_read_open(a, packed, NULL, packed_read, NULL) != ARCHIVE_OK) {
-		unpack_error(a, label, err);
-		archive_read_free(a);
-		return NULL;
-	}
-	return a;
-}
-
-/* The name of the only member of a compressed file: its own without the last suffix; owned. */
-static char *raw_name(const char *label)
-{
-	const char *name = path_base_name(label);
-	const char *dot = strrchr(name, '.');
-
-	return dot > name ? mem_strndup(name, (size_t)(dot - name)) : mem_strdup(name);
-}
-
-static int spool_member(struct archive *a, struct spool *spool, const char *label,
-			struct error *err)
-{
-	const void *bytes;
-	la_int64_t at;
-	size_t n;
-	uint64_t start = spool->size;
-	int r;
-
-	while ((r = archive_read_data_block(a, &bytes, &n, &at)) == ARCHIVE_OK) {
-		static const char zeros[4096];
-
-		/* A sparse member's holes. */
-		while (at > 0 && (uint64_t)at > spool->size - start) {
-			uint64_t hole = (uint64_t)at - (spool->size - start);
-
-			if (spool_write(spool, zeros, hole < sizeof(zeros) ? hole : sizeof(zeros),
-					label, err))
-				return -1;
-		}
-		if (spool_write(spool, bytes, n, label, err))
-			return -1;
-	}
-	if (r != ARCHIVE_EOF)
-		return unpack_error(a, label, err);
-	return 0;
-}
-
-/* Unpacks every regular member into `all`, a group that holds them flat by their names. */
-static int spool_members(struct archive *a, struct input *all, struct spool *spool,
-			 const char *label, struct error *err)
+/* 1 = a member was begun, 0 = there are no more, also where the rest is damaged. */
+static int next_member(struct packed *p, const char **name)
 {
 	struct archive_entry *entry;
 	int r;
 
-	while ((r = archive_read_next_header(a, &entry)) == ARCHIVE_OK || r == ARCHIVE_WARN) {
-		bool raw = (archive_format(a) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_RAW;
-		const char *name = archive_entry_pathname(entry);
-		struct blob *blob;
-
-		if (!raw && (archive_entry_filetype(entry) != AE_IFREG || !name || !*name ||
-			     archive_entry_hardlink(entry)))
-			continue;
-		if (all->nr == BLOBS_MAX)
-			return error_set(err, "%s: holds more than %u files", label, BLOBS_MAX);
-		blob = group_blob(all, raw ? raw_name(label) : path_clean(name));
-		blob->spool = spool;
-		spool->refs++;
-		blob->spool_at = spool->size;
-		if (spool_member(a, spool, label, err))
-			return -1;
-		blob->spool_end = spool->size;
+	while ((r = archive_read_next_header(p->archive, &entry)) == ARCHIVE_OK ||
+	       r == ARCHIVE_WARN) {
+		*name = archive_entry_pathname(entry);
+		if (archive_entry_filetype(entry) == AE_IFREG && *name && **name &&
+		    !archive_entry_hardlink(entry))
+			return 1;
 	}
 	if (r != ARCHIVE_EOF)
-		return unpack_error(a, label, err);
+		damaged(p);
 	return 0;
 }
 
-/* "DIR/" of a trace directory: each DIR/meta.json takes everything below DIR. */
-static void take_trace_dirs(struct inputs *inputs, struct input *all, const char *label)
+/* The holes of a sparse member are not written, the one at its end counts too. */
+static int spool_to(struct spool *spool, uint64_t end, const char *label, struct error *err)
+{
+	uint64_t size = spool_size(spool);
+
+	return end > size ? spool_append(spool, NULL, end - size, label, err) : 0;
+}
+
+/* -1 with err: there is no room. */
+static int spool_member(struct packed *p, struct blob *blob, struct error *err)
+{
+	struct spool *spool = blob->spool;
+	const void *bytes;
+	la_int64_t at;
+	size_t n;
+	int r;
+
+	while ((r = archive_read_data_block(p->archive, &bytes, &n, &at)) == ARCHIVE_OK) {
+		if (at > 0 && (uint64_t)at > SPOOL_MAX)
+			return error_set(err, "%s: unpacks to more than %llu GiB", p->label,
+					 SPOOL_MAX >> 30);
+		if (at > 0 && spool_to(spool, blob->spool_from + (uint64_t)at, p->label, err) < 0)
+			return -1;
+		if (spool_append(spool, bytes, n, p->label, err) < 0)
+			return -1;
+	}
+	if (r != ARCHIVE_EOF)
+		damaged(p);
+	else if (at > 0 && (uint64_t)at <= SPOOL_MAX &&
+		 spool_to(spool, blob->spool_from + (uint64_t)at, p->label, err) < 0)
+		return -1;
+	blob->spool_end = spool_size(spool);
+	return 0;
+}
+
+static int spool_members(struct packed *p, struct error *err)
+{
+	const char *name;
+
+	while (!p->why.text[0] && next_member(p, &name)) {
+		struct blob *blob;
+
+		if (p->all.nr == BLOBS_MAX)
+			return error_set(err, "%s: holds more than %u files", p->label, BLOBS_MAX);
+		blob = group_blob(&p->all, path_clean(name));
+		blob->spool = spool_get(p->inputs->spool);
+		blob->spool_from = blob->spool_at = spool_size(blob->spool);
+		if (spool_member(p, blob, err) < 0)
+			return -1;
+	}
+	if (p->why.text[0] && p->all.nr) {
+		struct blob *last = &p->all.blobs[p->all.nr - 1];
+
+		last->late = mem_zalloc(sizeof(*last->late));
+		*last->late = p->why;
+	}
+	return 0;
+}
+
+static int read_archive(struct packed *p, struct error *err)
+{
+	struct archive *a = archive_read_new();
+	int r = 0;
+
+	if (!a)
+		return error_set(err, "%s: out of memory", p->label);
+	p->archive = a;
+	if (!p->inputs->spool)
+		p->inputs->spool = spool_new();
+	archive_read_support_format_tar(a);
+	archive_read_support_format_zip(a);
+	archive_read_support_format_empty(a);
+	if (archive_read_open(a, p, NULL, packed_read, NULL) != ARCHIVE_OK)
+		damaged(p);
+	else
+		r = spool_members(p, err);
+	archive_read_free(a);
+	return r;
+}
+
+/* Of two members of one name, the later one is what would be extracted. */
+static void drop_replaced(struct input *all)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < all->nr; i++) {
+		if (i + 1 < all->nr && !strcmp(all->blobs[i].name, all->blobs[i + 1].name))
+			blob_release(&all->blobs[i]);
+		else
+			all->blobs[nr++] = all->blobs[i];
+	}
+	all->nr = nr;
+}
+
+/* "DIR/" of a trace directory takes everything below DIR that no other has. In the order of the names,
+ * what is below one directory lies together. */
+static void take_trace_dir(struct packed *p, char *const *names, size_t meta, const char *dir,
+			   size_t len)
+{
+	struct blob *blobs = p->all.blobs;
+	size_t first = meta, end = meta;
+	struct input *in;
+
+	while (first && !strncmp(names[first - 1], dir, len))
+		first--;
+	while (end < p->all.nr && !strncmp(names[end], dir, len))
+		end++;
+	in = group_new(p->inputs,
+		       len ? mem_printf("%s:%.*s", p->label, (int)len - 1, dir)
+			   : mem_strdup(p->label),
+		       mem_strdup(path_base_name(p->label)));
+	for (size_t i = first; i < end; i++)
+		if (blobs[i].name)
+			group_move(in, &blobs[i], names[i] + len);
+	group_sort(in);
+}
+
+/* A trace directory is where a meta.json is. */
+static void take_trace_dirs(struct packed *p, char *const *names)
 {
 	static const char meta[] = "meta.json";
 
-	for (size_t i = 0; i < all->nr; i++) {
-		const char *name = all->blobs[i].name;
+	for (size_t i = 0; i < p->all.nr; i++) {
 		size_t len;
 		char *dir;
-		struct input *in;
 
-		if (!name || strcmp(path_base_name(name), meta))
+		if (!p->all.blobs[i].name || strcmp(path_base_name(names[i]), meta))
 			continue;
-		len = strlen(name) - strlen(meta);
-		dir = mem_strndup(name, len);
-		in = group_new(inputs,
-			       len ? mem_printf("%s:%.*s", label, (int)len - 1, dir)
-				   : mem_strdup(label),
-			       mem_strdup(path_base_name(label)));
-		for (size_t j = 0; j < all->nr; j++) {
-			struct blob *blob = &all->blobs[j];
-
-			if (blob->name && !strncmp(blob->name, dir, len))
-				group_move(in, blob, blob->name + len);
-		}
-		group_sort(in);
+		len = strlen(names[i]) - strlen(meta);
+		dir = mem_strndup(names[i], len);
+		take_trace_dir(p, names, i, dir, len);
 		free(dir);
 	}
 }
 
-/* The rest: sets of per-CPU files, everything else alone. A compressed per-CPU file has its set
- * beside it under the same label. */
-static void take_members(struct inputs *inputs, struct input *all, const char *label, bool raw)
+/* A file of a per-CPU set, compressed or not. Both forms of one lie together, the plain one first. */
+static int take_member(struct packed *p, struct blob *blob, const char *name, const char *last,
+		       size_t base_len, struct error *err)
 {
-	for (size_t i = 0; i < all->nr; i++) {
-		struct blob *blob = &all->blobs[i];
-		const char *name, *last;
-		size_t len;
-		struct input *in;
-		char *group;
+	char *group =
+		mem_printf("%s:%.*s%.*s", p->label, (int)(last - name), name, (int)base_len, last);
+	struct input *in = group_find_set(p->inputs, group);
+	size_t plain = set_packed_len(last);
+	char *own = plain ? mem_strndup(last, plain) : mem_strdup(last);
+	int r = 0;
+
+	if (!in)
+		in = group_new(p->inputs, mem_strdup(group), mem_strndup(last, base_len));
+	if (!in->nr || strcmp(in->blobs[in->nr - 1].name, own)) {
+		if (plain) {
+			blob_unpack(blob, group);
+			r = packed_spool(p->inputs, blob, group, err);
+		}
+		group_move(in, blob, own);
+	}
+	free(own);
+	free(group);
+	return r;
+}
+
+/* Everything else alone; it may be compressed, or an archive, itself. */
+static int take_alone(struct packed *p, struct blob *blob, const char *name, int depth,
+		      struct error *err)
+{
+	char *label = mem_printf("%s:%s", p->label, name);
+	char *own = mem_strdup(path_base_name(name));
+	int r;
+
+	free(blob->name);
+	blob->name = own;
+	r = packed_add_at(p->inputs, blob, label, true, depth, err);
+	free(label);
+	return r;
+}
+
+static int take_members(struct packed *p, char *const *names, int depth, struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < p->all.nr && !r; i++) {
+		struct blob *blob = &p->all.blobs[i];
+		const char *last = path_base_name(names[i]);
+		size_t len = set_member_len(last);
 
 		if (!blob->name)
 			continue;
-		name = blob->name;
-		last = path_base_name(name);
-		len = set_base_len(last);
-		if (raw)
-			group = len ? mem_printf("%.*s%.*s", (int)(path_base_name(label) - label),
-						 label, (int)len, last)
-				    : mem_strdup(label);
-		else
-			group = mem_printf("%s:%.*s%.*s", label, (int)(last - name), name,
-					   (int)(len ? len : strlen(last)), last);
-		in = len ? group_find_set(inputs, group) : group_find(inputs, group);
-		if (!in)
-			in = group_new(inputs, mem_strdup(group),
-				       len ? mem_strndup(last, len) : mem_strdup(last));
-		if (!input_blob(in, last))
-			group_move(in, blob, last);
-		group_sort(in);
-		free(group);
+		r = len ? take_member(p, blob, names[i], last, len, err)
+			: take_alone(p, blob, names[i], depth, err);
 	}
+	return r;
 }
 
-/* Unpacks what the blob holds. */
-int packed_add(struct inputs *inputs, struct blob *blob, const char *label, struct error *err)
+/* The sets of this archive, in the order of the CPUs. */
+static int take_all(struct packed *p, int depth, struct error *err)
 {
-	struct spool *spool = spool_new(label, err);
-	struct packed *packed = mem_zalloc(sizeof(*packed));
-	struct input all = { 0 };
-	struct archive *a = NULL;
-	bool raw;
-	int r = -1;
+	size_t nr;
+	char **names;
+	int r;
 
-	packed->blob = blob;
-	packed->err = err;
-	if (spool)
-		a = archive_open(packed, label, err);
-	if (!a)
-		goto out;
-	r = spool_members(a, &all, spool, label, err);
-	raw = (archive_format(a) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_RAW;
-	if (!r && !all.nr)
+	group_sort(&p->all);
+	drop_replaced(&p->all);
+	nr = p->all.nr;
+	names = mem_zalloc((nr + 1) * sizeof(*names));
+	for (size_t i = 0; i < nr; i++)
+		names[i] = mem_strdup(p->all.blobs[i].name);
+	take_trace_dirs(p, names);
+	r = take_members(p, names, depth, err);
+	for (size_t i = 0; i < nr; i++)
+		free(names[i]);
+	free(names);
+	return r;
+}
+
+/* A group that says why there is nothing in it when it is read. */
+static void add_damaged(struct inputs *inputs, const char *label, const struct error *why)
+{
+	struct input *in = group_new(inputs, mem_strdup(label), mem_strdup(path_base_name(label)));
+	struct blob *blob = group_blob(in, mem_strdup(in->base));
+
+	blob->mem = (const uint8_t *)"";
+	blob->late = mem_zalloc(sizeof(*blob->late));
+	*blob->late = *why;
+}
+
+int archive_add(struct inputs *inputs, struct blob *blob, const char *label, int depth,
+		struct error *err)
+{
+	struct packed *p;
+	int r;
+
+	if (group_seen(inputs, label))
+		return 0;
+	p = mem_zalloc(sizeof(*p));
+	p->blob = blob;
+	p->label = label;
+	p->inputs = inputs;
+	r = read_archive(p, err);
+	blob_close(blob);
+	if (!r && p->all.nr)
+		r = take_all(p, depth, err);
+	else if (!r && p->why.text[0])
+		add_damaged(inputs, label, &p->why);
+	else if (!r)
 		r = error_set(err, "%s: an archive without files", label);
-	if (!r) {
-		group_sort(&all);
-		take_trace_dirs(inputs, &all, label);
-		take_members(inputs, &all, label, raw);
-	}
-	archive_read_free(a);
-out:
-	input_release(&all);
-	spool_put(spool);
-	free(packed);
+	input_release(&p->all);
+	free(p);
 	return r;
 }

@@ -56,17 +56,24 @@ void rq_attempt_over(struct tracker *t, struct device *d, struct rq *rq)
 static void count_seek(const struct tracker *t, struct device *d, struct device_sum *sum,
 		       const struct rq *rq)
 {
+	/* Where an append lands is the device's choice: right behind the last one. */
+	bool append = rq->io.flags & EV_ZONE_APPEND;
 	uint64_t away =
 		rq->sector > d->last_end ? rq->sector - d->last_end : d->last_end - rq->sector;
 
-	if (d->have_last_end && t->counting) {
+	if (append)
+		away = 0;
+	if (t->counting && (append ? d->have_issue : d->have_last_end)) {
 		sum->seeks++;
 		sum->sequential += away == 0;
 		sum->seek_sum_sectors += (double)away;
 		hist_add(&sum->seek_sectors, away);
 	}
+	d->have_issue = true;
+	if (append)
+		return;
 	d->last_end = rq->end;
-	d->have_last_end = true;
+	d->have_last_end = !(rq->io.flags & EV_NO_BYTES);
 }
 
 static int by_queue_time(const void *a, const void *b)
@@ -108,11 +115,23 @@ static void fit_length(struct tracker *t, struct device *d, struct rq *rq, const
 {
 	if (rq->bytes_left == ev->bytes || rq->io.issue_ns != TIME_NONE)
 		return;
+	if (ev->flags & EV_NO_BYTES)
+		return;
 	if (ev->class == CLASS_DISCARD && rq->bytes_left < ev->bytes)
 		join_ranges(t, d, rq, ev->bytes);
 	rq->bytes_left = ev->bytes;
 	rq->io.bytes = ev->bytes;
 	rq->end = rq->sector + ev->bytes / SECTOR_SIZE;
+}
+
+static void count_issue(struct tracker *t, struct device_sum *sum, const struct event *ev)
+{
+	if (!t->counting)
+		return;
+	sum->requests[ev->class].count++;
+	sum->requests[ev->class].bytes += known_bytes(ev);
+	if (ev->flags & EV_NO_BYTES)
+		sum->bytes_unknown++;
 }
 
 static void issue_unranged(struct tracker *t, struct device *d, const struct event *ev)
@@ -127,8 +146,9 @@ static void issue_unranged(struct tracker *t, struct device *d, const struct eve
 void rq_issue(struct tracker *t, struct device *d, const struct event *ev)
 {
 	struct device_sum *sum = device_sum(t, d);
+	bool append = ev->flags & EV_ZONE_APPEND;
 	struct rq *rq;
-	int equals;
+	int equals = 1;
 
 	sum->have_requests = true;
 	if (ev->class == CLASS_FLUSH) {
@@ -136,17 +156,14 @@ void rq_issue(struct tracker *t, struct device *d, const struct event *ev)
 		return;
 	}
 	if (ev->class == CLASS_PASSTHROUGH || !ev->bytes) {
-		if (t->counting) {
-			sum->requests[ev->class].count++;
-			sum->requests[ev->class].bytes += ev->bytes;
-		}
+		count_issue(t, sum, ev);
 		if (ev->class == CLASS_PASSTHROUGH)
 			issue_unranged(t, d, ev);
 		return;
 	}
-	rq = rq_find(t, d, ev, false, &equals);
+	rq = append ? append_to_issue(t, d, ev) : rq_find(t, d, ev, false, &equals);
 	if (!rq) {
-		rq = rq_find(t, d, ev, true, &equals);
+		rq = append ? NULL : rq_find(t, d, ev, true, &equals);
 		if (rq)
 			rq_lose(t, d, rq); /* the device has another one there now */
 		rq = rq_ungotten(t, d, ev);
@@ -160,12 +177,12 @@ void rq_issue(struct tracker *t, struct device *d, const struct event *ev)
 	rq_close_end(t, rq);
 	if (rq->io.issue_ns == TIME_NONE) {
 		rq->io.sector = rq->sector;
-		if (t->counting) {
-			sum->requests[ev->class].count++;
-			sum->requests[ev->class].bytes += ev->bytes;
-		}
+		rq->io.flags = (rq->io.flags & ~EV_NO_BYTES) | (ev->flags & EV_NO_BYTES);
+		count_issue(t, sum, ev);
 		count_seek(t, d, sum, rq);
 	}
+	if (append)
+		append_issued(d, rq);
 	flush_data_issued(t, d, rq, ev->flags);
 	rq_attempt(t, d, rq);
 }

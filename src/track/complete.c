@@ -40,7 +40,13 @@ static void count_latencies(struct device_sum *sum, const struct io *io)
 {
 	uint64_t get_ns = io->get_ns, queue_ns = io->queue_ns;
 
-	if (io->ambiguous || io->crosses_loss || io->attempts > 1) {
+	if (io->ambiguous || io->crosses_loss) {
+		sum->left_out++;
+		return;
+	}
+	if (io->attempts > 1) {
+		hist_add(&sum->latency[PHASE_ATTEMPT_LOST], io->attempt_lost_ns);
+		hist_add(&sum->latency[PHASE_REQUEUE_WAIT], io->requeue_wait_ns);
 		sum->left_out++;
 		return;
 	}
@@ -74,14 +80,18 @@ void rq_done(struct tracker *t, struct device *d, struct rq *rq, int error)
 	rq_attempt_over(t, d, rq);
 	if (error)
 		io->error = (int16_t)error;
-	if (io->complete_ns == TIME_NONE)
-		io->complete_ns = t->now_ns;
-	io->end_ns = t->now_ns;
+	if (!io->lost) {
+		if (io->complete_ns == TIME_NONE)
+			io->complete_ns = t->now_ns;
+		io->end_ns = t->now_ns;
+	}
 	if (!io->crosses_loss)
 		io->crosses_loss = crosses_loss(t, io);
 	if (io->crosses_loss || io->ambiguous)
 		for (struct bio *bio = rq->first; bio; bio = bio->next)
 			bio->origin->io.left_out = true;
+	for (struct bio *bio = io->lost ? rq->first : NULL; bio; bio = bio->next)
+		bio->origin->io.lost = true;
 	rq_bios_done(t, rq, UINT64_MAX, error);
 	if (t->counting) {
 		count_latencies(device_sum(t, d), io);
@@ -97,28 +107,52 @@ void rq_lose(struct tracker *t, struct device *d, struct rq *rq)
 {
 	if (t->counting && rq->issued)
 		device_sum(t, d)->orphan_issues++;
-	rq->io.crosses_loss = true;
+	rq->io.crosses_loss = rq->io.lost = true;
 	rq_done(t, d, rq, 0);
 }
 
-/* A C that no open request starts at. */
-static void complete_orphan(struct tracker *t, struct device *d, const struct event *ev)
+void note_orphan(struct tracker *t, struct device *d, const struct event *ev)
 {
-	struct device_sum *sum = device_sum(t, d);
+	if (t->counting)
+		device_sum(t, d)->orphan_completes++;
+	if (t->options.out.orphan)
+		t->options.out.orphan(t->options.out.arg, ev);
+}
+
+/* The issued request, of another class, that starts there; *exact: it has just that range. */
+static struct rq *of_another_class(struct tracker *t, const struct device *d,
+				   const struct event *ev, bool *exact)
+{
 	struct hnode *node = hash_find(&t->requests, start_key(d, ev->sector));
+
+	for (; node; node = hash_next(node)) {
+		struct rq *rq = container_of(node, struct rq, by_start);
+
+		if (rq->io.dev != d->index || rq->sector != ev->sector || !rq->issued ||
+		    rq->io.class == ev->class)
+			continue;
+		*exact = rq->bytes_left == ev->bytes && !((rq->io.flags | ev->flags) & EV_NO_BYTES);
+		return rq;
+	}
+	return NULL;
+}
+
+/* A C that nothing is known of. A device does not work on one range for two: where a request of another
+ * class was issued for just that range, its C was lost, and so was this one's D [17]. */
+void rq_complete_orphan(struct tracker *t, struct device *d, const struct event *ev)
+{
+	bool exact;
+	struct rq *other = of_another_class(t, d, ev, &exact);
 	struct rq *rq;
 	int equals;
 
-	if (t->counting) {
-		sum->orphan_completes++;
-		for (; node; node = hash_next(node))
-			if (container_of(node, struct rq, by_start)->io.class != ev->class) {
-				sum->class_mismatches++;
-				break;
-			}
-	}
-	rq = rq_find(t, d, ev, false, &equals); /* its D was lost */
-	if (rq) {
+	note_orphan(t, d, ev);
+	if (other && t->counting)
+		device_sum(t, d)->class_mismatches++;
+	if (other && exact)
+		rq_lose(t, d, other);
+	rq = rq_find(t, d, ev, false, &equals);
+	if (rq) { /* its D was lost */
 		rq->io.crosses_loss = true;
 		rq_done(t, d, rq, ev->error);
 	}
@@ -129,8 +163,7 @@ static void complete_passthrough(struct tracker *t, struct device *d, const stru
 	struct rq *rq;
 
 	if (list_empty(&d->passthrough)) {
-		if (t->counting)
-			device_sum(t, d)->orphan_completes++;
+		note_orphan(t, d, ev);
 		return;
 	}
 	rq = container_of(d->passthrough.next, struct rq, flush);
@@ -153,44 +186,11 @@ static void complete_part(struct tracker *t, struct device *d, struct rq *rq, ui
 	rq_set_start(t, d, rq, rq->sector + bytes / SECTOR_SIZE);
 }
 
-void rq_complete(struct tracker *t, struct device *d, const struct event *ev)
+void rq_front_done(struct tracker *t, struct device *d, struct rq *rq, const struct event *ev,
+		   uint32_t bytes)
 {
-	struct device_sum *sum = device_sum(t, d);
-	uint32_t bytes = ev->bytes;
-	struct rq *rq;
-	int equals;
-
-	if (ev->error)
-		note_error(sum, ev);
-	if (ev->class == CLASS_FLUSH && !list_empty(&d->commands)) {
-		flush_complete(t, d, ev);
-		return;
-	}
-	if (ev->class == CLASS_PASSTHROUGH) {
-		complete_passthrough(t, d, ev);
-		return;
-	}
-	if (!bytes) {
-		flush_zero_end(t, d, ev);
-		return;
-	}
-	rq = rq_find(t, d, ev, true, &equals);
-	if (!rq) {
-		complete_orphan(t, d, ev);
-		return;
-	}
-	if (equals > 1) {
-		rq->io.ambiguous = true;
-		if (t->counting)
-			sum->ambiguous_joins++;
-	}
-	if (bytes > rq->bytes_left) {
-		bytes = rq->bytes_left;
-		if (t->counting)
-			sum->double_completions++;
-	}
-	if (t->counting)
-		sum->completed_bytes[ev->class] += bytes;
+	if (t->counting && !(rq->io.flags & EV_NO_BYTES))
+		device_sum(t, d)->completed_bytes[ev->class] += bytes;
 	timeline_completed(t, d, rq, bytes);
 	if (bytes < rq->bytes_left) {
 		complete_part(t, d, rq, bytes, ev->error);
@@ -203,4 +203,47 @@ void rq_complete(struct tracker *t, struct device *d, const struct event *ev)
 		return;
 	}
 	rq_done(t, d, rq, ev->error);
+}
+
+void rq_complete(struct tracker *t, struct device *d, const struct event *ev)
+{
+	struct device_sum *sum = device_sum(t, d);
+	uint32_t bytes = ev->bytes;
+	struct rq *rq;
+	int equals = 1;
+
+	if (ev->error)
+		note_error(sum, ev);
+	if (ev->class == CLASS_FLUSH && !list_empty(&d->commands)) {
+		flush_complete(t, d, ev);
+		return;
+	}
+	if (ev->class == CLASS_PASSTHROUGH) {
+		complete_passthrough(t, d, ev);
+		return;
+	}
+	if (!bytes) {
+		if (!flush_zero_end(t, d, ev) && t->counting)
+			sum->partial_completions++; /* e.g. of a failing read [3] */
+		return;
+	}
+	rq = ev->flags & EV_ZONE_APPEND ? append_to_end(t, d, ev)
+					: rq_find(t, d, ev, true, &equals);
+	if (!rq) {
+		rq_complete_orphan(t, d, ev);
+		return;
+	}
+	if (equals > 1) {
+		rq->io.ambiguous = true;
+		if (t->counting)
+			sum->ambiguous_joins++;
+	}
+	if ((ev->flags | rq->io.flags) & EV_NO_BYTES)
+		bytes = rq->bytes_left;
+	if (bytes > rq->bytes_left) {
+		bytes = rq->bytes_left;
+		if (t->counting)
+			sum->double_completions++;
+	}
+	rq_front_done(t, d, rq, ev, bytes);
 }

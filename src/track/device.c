@@ -36,6 +36,7 @@ struct device *device_get(struct tracker *t, uint32_t number)
 		list_init(&d->sequences);
 		list_init(&d->commands);
 		list_init(&d->passthrough);
+		list_init(&d->appends);
 		t->devices = mem_grow(t->devices, t->nr_devices, sizeof(*t->devices));
 		t->devices[t->nr_devices++] = d;
 		sum->devices = mem_grow(sum->devices, sum->nr_devices, sizeof(*sum->devices));

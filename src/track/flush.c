@@ -51,6 +51,7 @@ void flush_issue(struct tracker *t, struct device *d, const struct event *ev)
 	struct device_sum *sum = device_sum(t, d);
 	struct rq *command;
 
+	d->flush_seen = true;
 	/* A requeued command is issued again. */
 	if (!list_empty(&d->commands)) {
 		command = container_of(d->commands.next, struct rq, flush);
@@ -137,24 +138,32 @@ static struct rq *sequence_at(struct device *d, uint64_t sector)
 	return NULL;
 }
 
-void flush_zero_end(struct tracker *t, struct device *d, const struct event *ev)
+/* The end of a write with parts at ev's sector. */
+bool flush_sequence_end(struct tracker *t, struct device *d, const struct event *ev)
 {
-	struct device_sum *sum = device_sum(t, d);
 	struct rq *rq = ev->class == CLASS_READ ? NULL : sequence_at(d, ev->sector);
+
+	if (!rq)
+		return false;
+	timeline_completed(t, d, rq, 0);
+	rq_done(t, d, rq, ev->error);
+	if (t->counting)
+		device_sum(t, d)->zero_ends++;
+	return true;
+}
+
+bool flush_zero_end(struct tracker *t, struct device *d, const struct event *ev)
+{
 	struct bio *bio = d->flush_first;
 
-	if (rq) {
-		timeline_completed(t, d, rq, 0);
-		rq_done(t, d, rq, ev->error);
-	} else if (bio && bio->covered && ev->class != CLASS_READ) {
-		d->flush_first = bio->next;
-		timeline_completed(t, d, NULL, 0);
-		bio_piece_done(t, bio, 0, ev->error);
-	} else {
-		if (t->counting)
-			sum->partial_completions++; /* e.g. of a failing read [3] */
-		return;
-	}
+	if (flush_sequence_end(t, d, ev))
+		return true;
+	if (!bio || !bio->covered || ev->class == CLASS_READ)
+		return false;
+	d->flush_first = bio->next;
+	timeline_completed(t, d, NULL, 0);
+	bio_piece_done(t, bio, 0, ev->error);
 	if (t->counting)
-		sum->zero_ends++;
+		device_sum(t, d)->zero_ends++;
+	return true;
 }

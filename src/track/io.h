@@ -21,17 +21,19 @@ struct io_bio {
 	uint64_t merge_ns;    /* M or F, or TIME_NONE */
 	uint64_t complete_ns; /* its last sector's C */
 	uint64_t sector;      /* at Q */
-	uint32_t bytes;
-	uint32_t pid; /* at Q */
-	uint16_t dev; /* index into tracker's devices */
+	uint32_t bytes;       /* unknown where flags have EV_NO_BYTES */
+	uint32_t pid;         /* at Q */
+	uint16_t dev;         /* index into tracker's devices */
 	uint8_t class;
 	int16_t error;
 	bool left_out;  /* ambiguous or across a loss: no latency [2, 13] */
+	bool lost;      /* given up: complete_ns is when, not its end */
 	uint32_t flags; /* EV_* at Q */
 };
 
 /* A request that has ended [3-6]. */
 struct io {
+	uint64_t remap_ns;      /* first A of its first bio, or TIME_NONE */
 	uint64_t queue_ns;      /* first Q among its bios, or TIME_NONE */
 	uint64_t get_ns;        /* G */
 	uint64_t merge_ns;      /* last M/F */
@@ -44,16 +46,21 @@ struct io {
 	uint64_t requeue_wait_ns; /* sum of next D - R [4] */
 	uint64_t data_from_ns;    /* when its pre-flush was over, or TIME_NONE: it had none */
 	uint64_t preflush_ns, postflush_ns; /* parts of a PREFLUSH/FUA write [6]; 0 where none */
-	uint64_t sector;                    /* at first D */
-	uint32_t bytes;                     /* moved; 0 for flush commands; affected for discards */
-	uint32_t pid;                       /* who queued the first bio, else who issued */
-	uint32_t nr_bios;                   /* 0 = none was seen */
+	/* Of a request known only as a whole (a row of a table): D to C, or Q to C where flags have
+	 * EV_FROM_QUEUE; else TIME_NONE. */
+	uint64_t whole_ns;
+	uint64_t sector; /* at first D */
+	/* Moved; affected for discards; 0 for flush commands. Unknown where flags have EV_NO_BYTES. */
+	uint32_t bytes;
+	uint32_t pid;     /* who queued the first bio, else who issued */
+	uint32_t nr_bios; /* 0 = none was seen */
 	uint32_t attempts;
 	uint16_t dev;
 	uint16_t depth_at_issue; /* requests at the device including this one */
 	uint8_t class;
 	bool ambiguous;    /* joined first in, first out among equals: no latency [2] */
 	bool crosses_loss; /* open across a loss window: no latency [13] */
+	bool lost;         /* given up, its end was not seen: no complete_ns, no end_ns */
 	int16_t error;     /* 0 or negative errno */
 	uint32_t flags;    /* EV_* */
 };

@@ -92,6 +92,9 @@ void rq_leave_tables(struct tracker *t, struct rq *rq)
 		hash_del(&t->requests, &rq->by_start);
 	rq->hashed = false;
 	rq_close_end(t, rq);
+	if (rq->appending)
+		list_del(&rq->append);
+	rq->appending = false;
 }
 
 void rq_free(struct tracker *t, struct device *d, struct rq *rq)
@@ -110,7 +113,8 @@ static struct rq *rq_new(struct tracker *t, struct device *d, const struct event
 	*rq = (struct rq){ .sector = ev->sector,
 			   .end = ev->sector + ev->bytes / SECTOR_SIZE,
 			   .bytes_left = ev->bytes };
-	rq->io = (struct io){ .queue_ns = TIME_NONE,
+	rq->io = (struct io){ .remap_ns = TIME_NONE,
+			      .queue_ns = TIME_NONE,
 			      .get_ns = TIME_NONE,
 			      .merge_ns = TIME_NONE,
 			      .insert_ns = TIME_NONE,
@@ -119,8 +123,9 @@ static struct rq *rq_new(struct tracker *t, struct device *d, const struct event
 			      .complete_ns = TIME_NONE,
 			      .end_ns = TIME_NONE,
 			      .data_from_ns = TIME_NONE,
+			      .whole_ns = TIME_NONE,
 			      .sector = ev->sector,
-			      .bytes = ev->bytes,
+			      .bytes = known_bytes(ev),
 			      .pid = ev->pid,
 			      .dev = d->index,
 			      .class = ev->class,
@@ -149,8 +154,10 @@ static void own_bio(struct tracker *t, struct rq *rq, struct bio *bio)
 	rq->has_split |= bio->origin->split;
 	if (!rq->io.nr_bios++)
 		rq->io.pid = io->pid;
-	if (io->queue_ns < rq->io.queue_ns)
+	if (io->queue_ns < rq->io.queue_ns) {
 		rq->io.queue_ns = io->queue_ns;
+		rq->io.remap_ns = io->remap_ns;
+	}
 	if (io->queue_ns > bio->process->got_queue_ns)
 		bio->process->got_queue_ns = io->queue_ns;
 }
@@ -213,8 +220,12 @@ static void take_waiting(struct tracker *t, struct device *d, struct rq *rq)
 	struct bio *bio;
 
 	while (sector < rq->end && (bio = bio_find_at(t, d, sector, rq->io.class)) != NULL) {
-		if (bio->bytes > (rq->end - sector) * SECTOR_SIZE)
+		uint64_t room = (rq->end - sector) * SECTOR_SIZE;
+
+		if (bio->bytes > room && (rq->io.flags & EV_NO_BYTES))
 			break;
+		if (bio->bytes > room) /* the rest of a split, whose X was lost */
+			bio = bio_cut(t, bio, (uint32_t)room);
 		sector += bio->bytes / SECTOR_SIZE;
 		rq_append_bio(t, rq, bio);
 	}
@@ -251,6 +262,9 @@ void rq_get(struct tracker *t, struct device *d, const struct event *ev)
 		bio = bio_remapped_in(t, d, ev);
 	else if (bio->origin->io.get_ns == TIME_NONE)
 		bio->origin->io.get_ns = ev->time_ns;
+	/* A split that does not say where it cut, or that was lost. */
+	if (bio && ev->bytes < bio->bytes && !(ev->flags & EV_NO_BYTES))
+		bio = bio_cut(t, bio, ev->bytes);
 	rq = bio ? rq_new(t, d, ev) : rq_alone(t, d, ev);
 	rq->io.get_ns = ev->time_ns;
 	if (bio)
@@ -259,6 +273,27 @@ void rq_get(struct tracker *t, struct device *d, const struct event *ev)
 	set_end(t, rq, rq->end);
 	if (ev->flags & (EV_PREFLUSH | EV_FUA))
 		flush_begin(t, d, rq);
+}
+
+/* Text prints an M for requests merged as well [3]: is this one? */
+static bool merges_request(struct tracker *t, const struct device *d, const struct event *ev)
+{
+	int equals;
+	const struct rq *rq = rq_find(t, d, ev, false, &equals);
+
+	return rq && rq->bytes_left == ev->bytes && find_end(t, d, ev->sector, ev->class);
+}
+
+/* Where no length is known no end is: most likely the request that was made or merged to last. */
+static struct rq *likely_end(const struct tracker *t, const struct device *d,
+			     const struct event *ev)
+{
+	struct rq *hot = t->hot;
+
+	return hot && hot->io.dev == d->index && hot->io.class == ev->class &&
+			       hot->sector < ev->sector
+		       ? hot
+		       : NULL;
 }
 
 void rq_merge_bio(struct tracker *t, struct device *d, const struct event *ev)
@@ -271,11 +306,19 @@ void rq_merge_bio(struct tracker *t, struct device *d, const struct event *ev)
 	int equals;
 
 	sum->have_requests = true;
-	if (t->counting)
-		*(back ? &sum->back_merges : &sum->front_merges) += 1;
 	if (!bio)
 		bio = bio_remapped_in(t, d, ev);
-	if (back) {
+	if (!bio && back && merges_request(t, d, ev)) {
+		rq_merge_rq(t, d, ev);
+		return;
+	}
+	if (t->counting)
+		*(back ? &sum->back_merges : &sum->front_merges) += 1;
+	if (back && ev->flags & EV_NO_BYTES) {
+		rq = likely_end(t, d, ev);
+		if (bio)
+			bio->origin->io.left_out = true;
+	} else if (back) {
 		rq = find_end(t, d, ev->sector, ev->class);
 	} else {
 		struct event at_start = *ev;
@@ -292,7 +335,8 @@ void rq_merge_bio(struct tracker *t, struct device *d, const struct event *ev)
 	if (bio && bio->origin->io.merge_ns == TIME_NONE)
 		bio->origin->io.merge_ns = ev->time_ns;
 	rq->io.merge_ns = ev->time_ns;
-	rq->io.bytes += ev->bytes;
+	rq->io.bytes += known_bytes(ev);
+	rq->io.flags |= ev->flags & EV_NO_BYTES;
 	rq->bytes_left += ev->bytes;
 	if (back) {
 		if (bio)
@@ -328,8 +372,10 @@ void rq_merge_rq(struct tracker *t, struct device *d, const struct event *ev)
 	keeper->io.bytes += absorbed->io.bytes;
 	keeper->bytes_left += absorbed->bytes_left;
 	keeper->io.merge_ns = ev->time_ns;
-	if (absorbed->io.queue_ns < keeper->io.queue_ns)
+	if (absorbed->io.queue_ns < keeper->io.queue_ns) {
 		keeper->io.queue_ns = absorbed->io.queue_ns;
+		keeper->io.remap_ns = absorbed->io.remap_ns;
+	}
 	set_end(t, keeper, absorbed->end);
 	rq_free(t, d, absorbed);
 }

@@ -63,6 +63,7 @@ struct bio {
 	bool split;    /* of an origin: it has pieces */
 	bool mapped;   /* of an origin: its I/O is on the devices below [9] */
 	bool aged_out; /* no longer waited for, nor in nr_open: its end must have been lost */
+	bool listed;   /* of an origin: it was told of as open, or its request was */
 	bool covered;  /* a flush bio that a flush command serves */
 };
 
@@ -82,8 +83,11 @@ enum stage { STAGE_NONE, STAGE_WAITS, STAGE_RUNS, STAGE_DONE };
 
 struct rq {
 	struct hnode by_start; /* in tracker.requests, by current start; flush commands are not */
-	struct hnode by_end;   /* in tracker.ends while it can be merged to */
-	struct link flush;     /* in its device's list of flush sequences or flush commands */
+	union {
+		struct hnode by_end; /* in tracker.ends while it can be merged to */
+		struct link append;  /* then, of a zone append: in its device's appends */
+	};
+	struct link flush; /* in its device's list of flush sequences or flush commands */
 	struct bio *first, *last;
 	struct io io;                  /* what will be handed out */
 	uint64_t sector, end;          /* current range, sectors */
@@ -100,6 +104,7 @@ struct rq {
 	bool data_done;              /* only that end is missing */
 	bool has_split;              /* some bio is a piece */
 	bool alone;                  /* no bio of it was seen: counts itself in nr_open */
+	bool appending;              /* is in its device's appends */
 };
 
 struct device {
@@ -115,11 +120,30 @@ struct device {
 	uint64_t quiet_from_ns;             /* last completion, or since when something is open */
 	uint64_t completions;               /* C that ended something */
 	uint64_t last_end;                  /* sector behind the last D, for seeks */
-	bool have_last_end;
+	bool have_last_end, have_issue;
 	struct link sequences;                /* of struct rq: PREFLUSH/FUA writes */
 	struct link commands;                 /* of struct rq: flush commands at the device */
 	struct link passthrough;              /* of struct rq */
+	struct link appends;                  /* of struct rq: zone appends that were issued */
+	bool flush_seen;                      /* a flush command, ever */
+	struct past *past;                    /* owned; made at the first untold completion */
 	struct bio *flush_first, *flush_last; /* flush bios, in order */
+};
+
+/* What has completed lately on a device whose input does not tell the kinds of completions apart. */
+struct past_range {
+	uint64_t sector, end, time_ns;
+	uint8_t class;
+	bool orphan; /* nothing of it was known */
+};
+#define PAST_RANGES 64u
+
+struct past {
+	struct past_range ranges[PAST_RANGES]; /* a ring; class CLASS_NONE: not used yet */
+	uint32_t next;
+	/* Completed as bios while no request of the device had been seen: not part of what requests
+	 * completed, should there be any. */
+	uint64_t bio_bytes[CLASS_NR];
 };
 
 /* An A whose Q has not come yet. */
@@ -176,6 +200,14 @@ struct device *device_get(struct tracker *t, uint32_t number);   /* made if new;
 struct device *device_known(struct tracker *t, uint32_t number); /* or NULL */
 struct process *process_get(struct tracker *t, uint32_t pid);
 
+/* device_get, quick where it is the last one again. */
+static inline struct device *device_at(struct tracker *t, uint32_t number)
+{
+	if (t->last_device && t->last_device->number == number)
+		return t->last_device;
+	return device_get(t, number);
+}
+
 /* timeline.c */
 void timeline_issued(struct tracker *t, struct device *d, const struct rq *rq, int by);
 void timeline_open(struct tracker *t, struct device *d, int by); /* nr_open += by */
@@ -194,6 +226,8 @@ void wait_touch(struct tracker *t);
 void doubt_until(struct tracker *t, uint64_t time_ns); /* before now_ns moves on to time_ns */
 
 /* bio.c */
+struct bio *bio_new(struct tracker *t, struct device *d, const struct event *ev);
+void bio_start_waiting(struct tracker *t, struct bio *bio);
 void bio_age_out(struct tracker *t, struct bio *bio);
 void bio_taken_back(struct tracker *t, struct bio *bio); /* it went on after all */
 void bio_settle(struct tracker *t);                      /* before tracker.waiting is walked */
@@ -201,12 +235,26 @@ void bio_settle(struct tracker *t);                      /* before tracker.waiti
 struct bio *bio_find(struct tracker *t, const struct device *d, const struct event *ev);
 struct bio *bio_find_at(struct tracker *t, const struct device *d, uint64_t sector, uint8_t class);
 void bio_queue(struct tracker *t, struct device *d, const struct event *ev);
-void bio_remap(struct tracker *t, struct device *d, const struct event *ev);
 void bio_split(struct tracker *t, struct device *d, const struct event *ev);
-void bio_complete(struct tracker *t, struct device *d, const struct event *ev);
+/* Cuts `bytes`, fewer than it has, off the front of a waiting bio; both parts wait. Returns the front. */
+struct bio *bio_cut(struct tracker *t, struct bio *rest, uint32_t bytes);
 void bio_stop_waiting(struct tracker *t, struct bio *bio); /* also where it does not */
+
+/* remap.c */
+void bio_remap(struct tracker *t, struct device *d, const struct event *ev);
+/* The time of the remap that led to this Q, or TIME_NONE; *below: from a device of this trace. */
+uint64_t bio_remapped_at(struct tracker *t, const struct event *ev, bool *below);
 /* A bio that begins with an A and no Q (in-place remaps [9]), or NULL. */
 struct bio *bio_remapped_in(struct tracker *t, struct device *d, const struct event *ev);
+/* The waiting bio or piece of exactly ev's range, cut out of a larger one if need be, or NULL. */
+struct bio *bio_cut_free(struct tracker *t, struct device *d, const struct event *ev);
+
+/* bio_end.c */
+void bio_complete(struct tracker *t, struct device *d, const struct event *ev);
+/* Up to `bytes` at the front of a waiting bio have ended; returns how many. Counts nothing. */
+uint32_t bio_front_done(struct tracker *t, struct device *d, struct bio *bio, uint32_t bytes,
+			int error);
+void bio_nowait_failed(struct tracker *t, struct device *d, struct bio *bio);
 /* `bytes` of the piece have completed; frees the piece, and the origin with its last. */
 void bio_piece_done(struct tracker *t, struct bio *piece, uint32_t bytes, int error);
 
@@ -240,6 +288,12 @@ void rq_attempt_over(struct tracker *t, struct device *d, struct rq *rq); /* at 
 void rq_lose(struct tracker *t, struct device *d, struct rq *rq);
 void rq_complete(struct tracker *t, struct device *d, const struct event *ev);
 void rq_done(struct tracker *t, struct device *d, struct rq *rq, int error); /* hands it out */
+/* `bytes` at the front of the request have ended: so ev, its C, says. */
+void rq_front_done(struct tracker *t, struct device *d, struct rq *rq, const struct event *ev,
+		   uint32_t bytes);
+/* A C that nothing is known of, by its range. */
+void rq_complete_orphan(struct tracker *t, struct device *d, const struct event *ev);
+void note_orphan(struct tracker *t, struct device *d, const struct event *ev); /* a C of nothing */
 void note_error(struct device_sum *sum, const struct event *ev);
 
 /* flush.c */
@@ -248,9 +302,61 @@ void flush_data_issued(struct tracker *t, struct device *d, struct rq *rq, uint3
 bool flush_data_done(struct tracker *t, struct rq *rq); /* true: its end is still to come */
 void flush_issue(struct tracker *t, struct device *d, const struct event *ev);
 void flush_complete(struct tracker *t, struct device *d, const struct event *ev);
-void flush_zero_end(struct tracker *t, struct device *d, const struct event *ev);
+bool flush_sequence_end(struct tracker *t, struct device *d, const struct event *ev);
+/* false: this zero-length C ends nothing of the flush machine. */
+bool flush_zero_end(struct tracker *t, struct device *d, const struct event *ev);
 void flush_stages_over(struct rq *rq); /* before its end */
 void flush_bio_get(struct device *d, const struct event *ev);
+
+/* append.c: zone appends */
+struct rq *append_to_issue(struct tracker *t, const struct device *d, const struct event *ev);
+void append_issued(struct device *d, struct rq *rq);
+struct rq *append_to_end(struct tracker *t, const struct device *d, const struct event *ev);
+
+/* untold.c: completions that may be of a request, of a bio or cumulative [17] */
+void untold_complete(struct tracker *t, struct device *d, const struct event *ev);
+void untold_finish(struct tracker *t, struct device *d);
+
+/* untold_past.c: what has completed before */
+void past_add(struct tracker *t, struct device *d, const struct event *ev, uint64_t end,
+	      bool orphan);
+/* All of ev's range has completed lately (of an orphan: more than it). */
+bool past_repeats(const struct tracker *t, const struct device *d, const struct event *ev);
+/* Some range that has completed ends at ev's sector. */
+bool past_ends_at(const struct tracker *t, const struct device *d, const struct event *ev);
+/* Everything from ev's sector up to the returned one has completed (and an issued request may start
+ * there). */
+uint64_t past_reaches(struct tracker *t, const struct device *d, const struct event *ev);
+/* ev goes on where earlier completions of its start had come to, and what it adds was never seen;
+ * *first: those were of known requests, so this is the first one that is not. */
+bool past_grows(const struct tracker *t, const struct device *d, const struct event *ev,
+		bool *first);
+/* A cumulative completion: ev's range had been completed up to `from`. */
+void past_series(struct tracker *t, struct device *d, const struct event *ev, uint64_t from,
+		 bool issued);
+
+/* whole.c */
+void whole_io(struct tracker *t, const struct event *ev);
+
+/* open.c */
+void open_finish(struct tracker *t);                     /* tells of what has not ended */
+void open_forgotten(struct tracker *t, struct bio *bio); /* it is given up and leaves the tables */
+
+/* What an event whose length is not known is taken for. */
+#define NOMINAL_BYTES SECTOR_SIZE
+
+static inline uint32_t known_bytes(const struct event *ev)
+{
+	return ev->flags & EV_NO_BYTES ? 0 : ev->bytes;
+}
+
+/* The sector behind ev's range. */
+static inline uint64_t event_end(const struct event *ev)
+{
+	uint64_t sectors = ev->bytes / SECTOR_SIZE;
+
+	return ev->sector > UINT64_MAX - sectors ? UINT64_MAX : ev->sector + sectors;
+}
 
 static inline uint64_t start_key(const struct device *d, uint64_t sector)
 {

@@ -11,12 +11,17 @@ static const struct {
 	[PHASE_Q2G] = { "q2g", "Q to request", true },
 	[PHASE_Q2M] = { "q2m", "Q to merge", true },
 	[PHASE_BIO_Q2C] = { "q2c", "Q to end", true },
+	[PHASE_CHAIN_Q2C] = { "chain_q2c", "first remap to end", true },
 	[PHASE_G2I] = { "g2i", "request to insert", false },
 	[PHASE_G2D] = { "g2d", "request to dispatch", false },
 	[PHASE_I2D] = { "i2d", "insert to dispatch", false },
 	[PHASE_M2D] = { "m2d", "last merge to dispatch", false },
 	[PHASE_Q2D] = { "q2d", "first Q to dispatch", false },
 	[PHASE_D2C] = { "d2c", "dispatch to completion", false },
+	[PHASE_ATTEMPT_LOST] = { "attempt_lost", "attempts given back, of requeued requests",
+				 false },
+	[PHASE_REQUEUE_WAIT] = { "requeue_wait", "requeue to dispatch, of requeued requests",
+				 false },
 	[PHASE_PREFLUSH] = { "preflush", "pre-flush at the device", false },
 	[PHASE_POSTFLUSH] = { "postflush", "post-flush at the device", false },
 	[PHASE_R_Q2C] = { "r_q2c", "first Q to end", false },
@@ -44,6 +49,14 @@ const char *wait_key(enum wait_place place)
 	return keys[place];
 }
 
+uint64_t cumulative_pieces(const struct cumulative *c)
+{
+	/* The first line may already have stood for many pieces. */
+	if (!c->common_bytes || c->first_bytes % c->common_bytes)
+		return 0;
+	return c->first_bytes / c->common_bytes + c->lines - 1;
+}
+
 static void device_release(struct device_sum *d)
 {
 	for (int i = 0; i < PHASE_NR; i++)
@@ -54,6 +67,7 @@ static void device_release(struct device_sum *d)
 	}
 	hist_release(&d->seek_sectors);
 	free(d->errors);
+	free(d->cumulative);
 }
 
 void summary_release(struct summary *sum)

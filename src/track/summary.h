@@ -12,19 +12,22 @@
 
 /* Phases, each of bios or of requests (spec, "Phases"). */
 enum phase {
-	PHASE_A2Q,     /* bio: first A to Q (on this device's level) */
-	PHASE_Q2G,     /* bio: Q to G of its first piece */
-	PHASE_Q2M,     /* bio: Q to M/F */
-	PHASE_BIO_Q2C, /* bio: Q to the C of its last sector: "q2c" */
-	PHASE_G2I,     /* request */
-	PHASE_G2D,     /* request, where no I was seen */
+	PHASE_A2Q,       /* bio: first A to Q (on this device's level) */
+	PHASE_Q2G,       /* bio: Q to G of its first piece */
+	PHASE_Q2M,       /* bio: Q to M/F */
+	PHASE_BIO_Q2C,   /* bio: Q to the C of its last sector: "q2c" */
+	PHASE_CHAIN_Q2C, /* bio: first A of a chain to its end */
+	PHASE_G2I,       /* request */
+	PHASE_G2D,       /* request, where no I was seen */
 	PHASE_I2D,
 	PHASE_M2D,
-	PHASE_Q2D,       /* first Q of its bios to the first D */
-	PHASE_D2C,       /* last attempt */
-	PHASE_PREFLUSH,  /* request: its pre-flush at the device */
-	PHASE_POSTFLUSH, /* request: its post-flush at the device */
-	PHASE_R_Q2C,     /* first Q to the end */
+	PHASE_Q2D,          /* first Q of its bios to the first D */
+	PHASE_D2C,          /* last attempt */
+	PHASE_ATTEMPT_LOST, /* request, only if it was requeued: sum of D to R */
+	PHASE_REQUEUE_WAIT, /* request, only if it was requeued: sum of R to the next D */
+	PHASE_PREFLUSH,     /* request: its pre-flush at the device */
+	PHASE_POSTFLUSH,    /* request: its post-flush at the device */
+	PHASE_R_Q2C,        /* first Q to the end */
 	PHASE_NR
 };
 
@@ -42,6 +45,22 @@ struct io_error {
 	uint8_t class;
 	uint64_t count, first_sector;
 };
+
+/* Completions of one split bio that were printed cumulatively: same start, growing length [17]. */
+struct cumulative {
+	uint64_t sector, first_ns, last_ns;
+	uint64_t first_bytes, last_bytes; /* what its first and last line covered */
+	uint64_t lines;
+	/* Increments from line to line: the smallest, and the most common where one is in the
+	 * majority (votes: how strongly). */
+	uint32_t smallest_bytes, common_bytes, votes;
+	uint8_t class;
+	bool issued; /* their D were seen: each line completed a request */
+};
+#define CUMULATIVE_MAX 64u
+
+/* How many pieces the lines stand for; 0 = cannot be told. */
+uint64_t cumulative_pieces(const struct cumulative *c);
 
 #define DEPTH_LEVELS 65 /* 0..63, and 64 for "64 or more" */
 
@@ -65,6 +84,18 @@ struct device_sum {
 	uint64_t back_merges, front_merges, rq_merges;
 	uint64_t requeues_busy, requeues_failed;
 	uint64_t ambiguous_joins, double_completions, class_mismatches;
+	uint64_t cumulative_completions; /* C that told again of what had completed before it */
+	struct cumulative *cumulative;   /* owned array; the first CUMULATIVE_MAX series */
+	size_t nr_cumulative;
+	/* Ends without a D: requests or bios that ended although no D (flush bios: no flush command)
+	 * of theirs is in the input, on a device with requests. Where they waited cannot be told: the
+	 * time lines and the wait call it held. */
+	uint64_t unissued_ends;
+	uint64_t unissued_ends_ns; /* sum of their times from Q (or G) to the end */
+	uint64_t whole_ios; /* known only as a whole (rows of a table): no depth, no shares */
+	/* Q, D and whole I/Os whose length the input does not tell: where there are any, bytes of this
+	 * device are a lower bound. */
+	uint64_t bytes_unknown;
 	uint64_t getrqs;           /* G, for the conservation laws */
 	uint64_t orphan_issues;    /* issued, never completed, key used again */
 	uint64_t orphan_completes; /* completed, never seen issued */
@@ -103,6 +134,7 @@ struct process_sum {
 	uint64_t last_ns; /* of its last I/O: names_get's time */
 	uint64_t bios, requests;
 	uint64_t read_bytes, write_bytes;
+	uint64_t bytes_unknown; /* of its I/Os: those whose length the input does not tell */
 	uint64_t flushes, discards;
 	struct hist q2c; /* its bios, Q to the end */
 };

@@ -31,7 +31,10 @@ static void dispatch(struct tracker *t, struct device *d, const struct event *ev
 		break;
 	case ACT_COMPLETE:
 		wait_touch(t);
-		rq_complete(t, d, ev);
+		if (ev->flags & EV_UNTOLD_KIND)
+			untold_complete(t, d, ev);
+		else
+			rq_complete(t, d, ev);
 		break;
 	case ACT_BIO_COMPLETE:
 		wait_touch(t);
@@ -63,11 +66,25 @@ static void dispatch(struct tracker *t, struct device *d, const struct event *ev
 	}
 }
 
+/* Joined by its start alone; what counts bytes knows that they are not known. */
+static const struct event *without_length(const struct event *ev, struct event *copy)
+{
+	*copy = *ev;
+	if (ev->class != CLASS_FLUSH && ev->class != CLASS_PASSTHROUGH)
+		copy->bytes = NOMINAL_BYTES;
+	return copy;
+}
+
 static void one_event(struct tracker *t, const struct event *ev)
 {
 	struct summary *sum = t->sum;
+	struct event copy;
 	struct device *d;
 
+	if (ev->action == ACT_IO) {
+		whole_io(t, ev);
+		return;
+	}
 	if (ev->time_ns < t->now_ns)
 		sum->time_backwards++;
 	else if (t->facts->nr_losses)
@@ -87,13 +104,15 @@ static void one_event(struct tracker *t, const struct event *ev)
 	/* Plugs and messages may carry no device, or a whole one that has no I/O here. */
 	if (ev->class == CLASS_NONE)
 		return;
-	d = device_get(t, ev->device);
+	d = device_at(t, ev->device);
 	if (!d) {
 		sum->actions[ACT_UNKNOWN]++;
 		return;
 	}
 	if (t->counting)
 		device_sum(t, d)->events++;
+	if (ev->flags & EV_NO_BYTES)
+		ev = without_length(ev, &copy);
 	dispatch(t, d, ev);
 }
 
@@ -111,8 +130,11 @@ static void track_finish(struct sink *self)
 	struct summary *sum = t->sum;
 
 	timeline_finish(t);
-	for (size_t i = 0; i < t->nr_devices; i++)
+	for (size_t i = 0; i < t->nr_devices; i++) {
 		sum->devices[i].in_flight = t->devices[i]->nr_open + t->devices[i]->nr_aged;
+		untold_finish(t, t->devices[i]);
+	}
+	open_finish(t);
 	sum->plugs = sum->actions[ACT_PLUG];
 	sum->unplugs = sum->actions[ACT_UNPLUG] + sum->actions[ACT_UNPLUG_TIMER];
 	sum->messages = sum->actions[ACT_MESSAGE];
@@ -163,8 +185,10 @@ void tracker_free(struct tracker *t)
 	hash_release(&t->retries);
 	slab_release(&t->bios);
 	slab_release(&t->rqs);
-	for (size_t i = 0; i < t->nr_devices; i++)
+	for (size_t i = 0; i < t->nr_devices; i++) {
+		free(t->devices[i]->past);
 		free(t->devices[i]);
+	}
 	free(t->devices);
 	free(t);
 }

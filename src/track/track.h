@@ -11,10 +11,17 @@
 #include "track/io.h"
 #include "track/summary.h"
 
-/* Takes finished I/O while it streams by; either may be NULL. The structs are borrowed. */
+/* Takes finished I/O while it streams by; each may be NULL. The structs are borrowed. */
 struct track_sink {
 	void (*bio)(void *arg, const struct io_bio *bio);
 	void (*request)(void *arg, const struct io *io);
+	/* Requests and bios that have not ended, called from finish, requests first and each by
+	 * time; a bio that is in an open request is not told apart. (A bio whose G was lost is told of
+	 * when that is seen.) */
+	void (*open)(void *arg, const struct io *io);
+	void (*open_bio)(void *arg, const struct io_bio *bio);
+	/* A completion of something that was never seen: once for a series of cumulative ones. */
+	void (*orphan)(void *arg, const struct event *ev);
 	void *arg;
 };
 

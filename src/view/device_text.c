@@ -41,7 +41,7 @@ static void heading(const struct page *page, const json_t *dev)
 	page_paint(page, PAINT_HEAD);
 	fprintf(page->out, "\nDEVICE %s", name ? name : number);
 	page_paint(page, PAINT_NONE);
-	if (name)
+	if (name && number)
 		fprintf(page->out, " (%s)", number);
 	if (list)
 		partitions(page, list);
@@ -72,7 +72,7 @@ static void time_line(const struct page *page, const json_t *dev)
 	char *text;
 
 	shares(page, dev);
-	if (!tree_at(dev, "depth"))
+	if (!tree_at(dev, "depth.mean"))
 		return;
 	text = isnan(while_busy) ? mem_strdup("")
 				 : mem_printf(", %s while busy", num_real(while_busy).s);
@@ -92,7 +92,7 @@ static void three(FILE *out, const json_t *c, bool known)
 
 	if (!bytes)
 		bytes = tree_at(c, "affected_bytes");
-	if (!known) {
+	if (!known || !tree_at(c, "count")) {
 		fprintf(out, " %9s %10s %10s", "-", "-", "-");
 		return;
 	}
@@ -119,7 +119,7 @@ static void class_table(const struct page *page, const json_t *dev)
 		if (!tree_u64(b, "count") && !tree_u64(q, "count"))
 			continue;
 		fprintf(page->out, "  %-12s", key);
-		three(page->out, b, true);
+		three(page->out, b, b || !tree_at(bios, "read_why"));
 		fputs("  ", page->out);
 		three(page->out, q, requests != NULL);
 		fputc('\n', page->out);
@@ -246,6 +246,20 @@ static void latencies_of(const struct page *page, const json_t *dev, bool bios)
 	}
 }
 
+/* Of an excerpt it must be said; of a trace the rows that are there tell enough. */
+static void no_latencies(const struct page *page, const json_t *dev)
+{
+	const char *q2c = tree_str(dev, "latency_ns.q2c_why");
+	const char *d2c = tree_str(dev, "latency_ns.d2c_why");
+
+	if (q2c && d2c && !strcmp(q2c, d2c))
+		page_printf(page, "  latencies", "q2c and d2c %s", q2c);
+	else if (q2c && !strncmp(q2c, "n/a", 3))
+		page_printf(page, "  q2c", "%s", q2c);
+	if (d2c && !strncmp(d2c, "n/a", 3) && (!q2c || strcmp(q2c, d2c) != 0))
+		page_printf(page, "  d2c", "%s", d2c);
+}
+
 /* Only where there is more than one class: else it repeats the row above. */
 static void latencies_by_class(const struct page *page, const json_t *dev)
 {
@@ -326,7 +340,9 @@ void page_device(const struct page *page, const json_t *dev)
 	latencies_of(page, dev, true);
 	latencies_of(page, dev, false);
 	latencies_by_class(page, dev);
+	no_latencies(page, dev);
 	flush_legend(page, dev);
 	seeks(page, dev);
+	page_alignment(page, dev);
 	ends(page, dev);
 }

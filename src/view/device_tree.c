@@ -12,28 +12,36 @@ static bool moves_no_data(enum io_class class)
 	return class == CLASS_DISCARD || class == CLASS_WRITE_ZEROES || class == CLASS_ZONE;
 }
 
-static json_t *class_counts(enum io_class class, const struct class_count *c, bool with_mean)
+static json_t *class_counts(enum io_class class, const struct class_count *c, bool with_mean,
+			    const struct device_sum *dev)
 {
+	const char *key = moves_no_data(class) ? "affected_bytes" : "bytes";
 	json_t *obj = json_object();
 
 	tree_count(obj, "count", c->count);
 	if (class == CLASS_FLUSH)
 		return obj;
-	tree_count(obj, moves_no_data(class) ? "affected_bytes" : "bytes", c->bytes);
+	if (dev->bytes_unknown && c->count) {
+		tree_unknown(obj, key, "this input does not tell the length of %s of the I/Os",
+			     c->bytes ? "some" : "any");
+		return obj;
+	}
+	tree_count(obj, key, c->bytes);
 	if (with_mean && c->count)
 		tree_real(obj, "mean_bytes", (double)c->bytes / (double)c->count);
 	return obj;
 }
 
 /* Reads and writes always, other classes where there are any. */
-static json_t *counts(const struct class_count *list, bool with_mean)
+static json_t *counts(const struct class_count *list, bool with_mean, const struct device_sum *dev)
 {
 	json_t *obj = json_object();
 
 	for (int c = CLASS_READ; c < CLASS_NR; c++)
 		if (list[c].count || c == CLASS_READ || c == CLASS_WRITE)
 			json_object_set_new(obj, class_name((enum io_class)c),
-					    class_counts((enum io_class)c, &list[c], with_mean));
+					    class_counts((enum io_class)c, &list[c], with_mean,
+							 dev));
 	return obj;
 }
 
@@ -46,21 +54,47 @@ static void set_kind(json_t *obj, const struct device_sum *dev, const json_t *me
 	tree_text(obj, "kind", kind);
 }
 
-static void set_counts(json_t *obj, const struct device_sum *dev)
+/* Why no request can be counted, or NULL. They are counted at their first D. */
+static const char *no_requests_why(const struct report *r, const struct device_sum *dev)
 {
-	json_t *bios = counts(dev->bios, false), *merges;
+	if (saw_issue(dev) || dev->whole_ios)
+		return NULL;
+	if (report_is_text(r))
+		return dev->have_requests ? "no D events in this excerpt"
+					  : "no request events (G, I, D) in this excerpt";
+	return dev->have_requests ? NULL
+				  : "no request of this device was seen: it is bio-based, or "
+				    "request events were not recorded";
+}
 
+/* Reads and writes were not counted at Q where no Q was seen: bios came remapped, or were cut. */
+static void hide_bios(json_t *bios, const struct device_sum *dev)
+{
+	static const char *const keys[] = { "read", "write" };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		tree_unknown(bios, keys[i], "no Q of this device was seen%s",
+			     dev->remapped_in ? ": its bios came remapped, without one" : "");
+}
+
+static void set_counts(json_t *obj, const struct report *r, const struct device_sum *dev)
+{
+	json_t *bios = counts(dev->bios, false, dev), *merges;
+	const char *why = no_requests_why(r, dev);
+
+	if (!saw_queue(dev) && report_is_text(r))
+		hide_bios(bios, dev);
 	tree_count(bios, "nowait_retries", dev->nowait_retries);
 	tree_count(bios, "remapped_in", dev->remapped_in);
 	json_object_set_new(obj, "bios", bios);
+	if (why)
+		tree_unknown(obj, "requests", "%s", why);
+	else
+		json_object_set_new(obj, "requests", counts(dev->requests, true, dev));
 	if (!dev->have_requests) {
-		tree_unknown(obj, "requests",
-			     "no request of this device was seen: it is bio-based, or request "
-			     "events were not recorded");
 		tree_unknown(obj, "merges", "merges make requests, and none was seen");
 		return;
 	}
-	json_object_set_new(obj, "requests", counts(dev->requests, true));
 	merges = json_object();
 	tree_count(merges, "back", dev->back_merges);
 	tree_count(merges, "front", dev->front_merges);
@@ -129,10 +163,11 @@ static void set_troubles(json_t *obj, const struct device_sum *dev)
 	tree_count(obj, "in_flight_at_end", dev->in_flight);
 	tree_count(obj, "partial_completions", dev->partial_completions);
 	tree_count(obj, "double_completions", dev->double_completions);
+	tree_count(obj, "cumulative_completions", dev->cumulative_completions);
 	tree_count(obj, "class_mismatches", dev->class_mismatches);
 }
 
-static void set_latency(json_t *obj, const struct device_sum *dev)
+static void set_latency(json_t *obj, const struct report *r, const struct device_sum *dev)
 {
 	json_t *phases = json_object(), *classes = json_object();
 
@@ -148,6 +183,11 @@ static void set_latency(json_t *obj, const struct device_sum *dev)
 		tree_text(h, "of", phase_of_bios((enum phase)p) ? "bios" : "requests");
 		json_object_set_new(phases, key, h);
 	}
+	/* What everybody looks for is there, or why it is not. */
+	if (!dev->latency[PHASE_BIO_Q2C].n)
+		tree_unknown(phases, "q2c", "%s", no_latency_why(r, dev, 'Q'));
+	if (!dev->latency[PHASE_D2C].n)
+		tree_unknown(phases, "d2c", "%s", no_latency_why(r, dev, 'D'));
 	json_object_set_new(obj, "latency_ns", phases);
 	for (int c = CLASS_READ; c < CLASS_NR; c++) {
 		json_t *one;
@@ -220,14 +260,49 @@ static void set_silence(json_t *obj, const struct device_sum *dev, uint64_t gene
 	json_object_set_new(obj, "longest_without_completion", silence);
 }
 
-static void set_time_line(json_t *obj, const struct device_sum *dev, uint64_t genesis_ns)
+/* Why nothing can be said about how busy the device was, or NULL. */
+static const char *no_time_line_why(const struct report *r, const struct device_sum *dev)
 {
-	double all = (double)(dev->busy_ns + dev->held_ns + dev->idle_ns);
-	const char *why = dev->have_requests ? "no time passed" : "no request was seen here";
+	if (dev->whole_ios)
+		return "this input tells I/O only as a whole: not when it was at the device with "
+		       "others";
+	if (!dev->have_requests)
+		return "no request was seen here";
+	if (report_is_text(r) && !saw_issue(dev))
+		return "no D events in this excerpt";
+	if (report_is_text(r) && !saw_complete(dev))
+		return "no C events in this excerpt";
+	if (report_is_text(r) && dev->unissued_ends)
+		return "I/O ended whose D is not in this excerpt";
+	if (dev->busy_ns + dev->held_ns + dev->idle_ns)
+		return NULL;
+	return r->window == REPORT_FIRST_TO_LAST ? "there is no time from a first Q to a last C"
+						 : "no time passed";
+}
+
+/* Where no time passed (no Q was seen to begin with) the maximum may still be known. */
+static void set_unknown_depth(json_t *obj, const struct device_sum *dev, const char *why)
+{
 	json_t *depth;
 
-	if (all <= 0 || !dev->have_requests) {
+	if (!dev->depth_max || dev->whole_ios || dev->busy_ns + dev->held_ns + dev->idle_ns) {
 		tree_unknown(obj, "depth", "%s", why);
+		return;
+	}
+	depth = json_object();
+	tree_unknown(depth, "mean", "%s", why);
+	tree_count(depth, "max", dev->depth_max);
+	json_object_set_new(obj, "depth", depth);
+}
+
+static void set_time_line(json_t *obj, const struct report *r, const struct device_sum *dev)
+{
+	double all = (double)(dev->busy_ns + dev->held_ns + dev->idle_ns);
+	const char *why = no_time_line_why(r, dev);
+	json_t *depth;
+
+	if (why) {
+		set_unknown_depth(obj, dev, why);
 		unknown_shares(obj, why);
 		return;
 	}
@@ -239,7 +314,7 @@ static void set_time_line(json_t *obj, const struct device_sum *dev, uint64_t ge
 	json_object_set_new(depth, "levels", depth_levels(dev));
 	json_object_set_new(obj, "depth", depth);
 	set_shares(obj, dev, all);
-	set_silence(obj, dev, genesis_ns);
+	set_silence(obj, dev, r->genesis_ns);
 }
 
 static void set_seeks(json_t *obj, const struct device_sum *dev)
@@ -263,6 +338,18 @@ static void set_seeks(json_t *obj, const struct device_sum *dev)
 	json_object_set_new(obj, "seeks", seeks);
 }
 
+static void set_alignment(json_t *obj, const struct report *r, const struct device_sum *dev)
+{
+	json_t *tree = r->alignment ? alignment_tree(r, dev->device) : NULL;
+
+	if (tree)
+		json_object_set_new(obj, "alignment", tree);
+	else
+		tree_unknown(obj, "alignment", "%s",
+			     r->alignment ? "no data write of 4 KiB or more was seen"
+					  : "not asked for (--align)");
+}
+
 static void set_partitions(json_t *obj, const struct report *r, const struct device_sum *dev,
 			   const json_t *meta)
 {
@@ -282,12 +369,10 @@ json_t *tree_device(const struct report *r, const struct device_sum *dev)
 	const char *name = facts_device_name(r->facts, dev->device);
 	json_t *obj = json_object(), *parents = json_array(), *cache;
 
-	json_object_set_new(obj, "device",
-			    tree_printf("%u,%u", DEVICE_MAJOR(dev->device),
-					DEVICE_MINOR(dev->device)));
+	tree_device_number(obj, r->facts, dev->device);
 	if (name)
 		tree_text(obj, "name", name);
-	else
+	else if (!json_object_get(obj, "name"))
 		tree_unknown(obj, "name", "no input names this device");
 	set_kind(obj, dev, meta);
 	set_partitions(obj, r, dev, meta);
@@ -301,11 +386,12 @@ json_t *tree_device(const struct report *r, const struct device_sum *dev)
 	else
 		tree_unknown(obj, "write_cache", "not recorded with this trace");
 	tree_count(obj, "events", dev->events);
-	set_counts(obj, dev);
+	set_counts(obj, r, dev);
 	set_flush(obj, dev);
 	set_troubles(obj, dev);
-	set_latency(obj, dev);
-	set_time_line(obj, dev, r->genesis_ns);
+	set_latency(obj, r, dev);
+	set_time_line(obj, r, dev);
 	set_seeks(obj, dev);
+	set_alignment(obj, r, dev);
 	return obj;
 }

@@ -2,6 +2,7 @@
 /* Findings that the sums alone can show; ids and meanings in doc/findings.md. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "view/num.h"
@@ -12,10 +13,8 @@
 #define SMALL_MANY   1000                 /* ... when there are many of them */
 #define CACHED_BYTES (8ull * 1024 * 1024) /* left in the page cache when the command ended */
 
-/* Adds a finding and returns its evidence, to be filled (borrowed). `sentence` and `advice` (may be
- * NULL) are taken. */
-static json_t *add(json_t *list, const char *id, const char *severity, const char *title,
-		   json_t *sentence, json_t *advice)
+json_t *tree_finding(json_t *list, const char *id, const char *severity, const char *title,
+		     json_t *sentence, json_t *advice)
 {
 	json_t *obj = json_object(), *evidence = json_object(), *all = json_array();
 
@@ -31,40 +30,60 @@ static json_t *add(json_t *list, const char *id, const char *severity, const cha
 	return evidence;
 }
 
+const json_t *find_finding(const json_t *list, const char *id)
+{
+	const char *has;
+	json_t *f;
+	size_t i;
+
+	json_array_foreach((json_t *)list, i, f)
+	{
+		has = tree_str(f, "id");
+		if (has && !strcmp(has, id))
+			return f;
+	}
+	return NULL;
+}
+
 static void losses(json_t *list, const struct report *r)
 {
 	uint64_t dropped = report_dropped(r);
 	json_t *ev;
 
 	if (dropped) {
-		ev = add(list, "lost-events", "warning", "Events were lost",
-			 tree_printf("%s events were dropped: counts, depth, shares and maxima are "
-				     "estimates.",
-				     num_count(dropped).s),
-			 json_string("Record again with larger buffers (blktrace: -b and -n)."));
+		ev = tree_finding(
+			list, "lost-events", "warning", "Events were lost",
+			tree_printf("%s events were dropped: counts, depth, shares and maxima are "
+				    "estimates.",
+				    num_count(dropped).s),
+			json_string("Record again with larger buffers (blktrace: -b and -n)."));
 		tree_count(ev, "dropped", dropped);
 	}
 	if (r->stats->sequence_gaps) {
-		ev = add(list, "sequence-gap", "warning", "Event numbers are missing",
-			 tree_printf("%s sequence numbers are missing from the binary trace.",
-				     num_count(r->stats->sequence_gaps).s),
-			 NULL);
+		ev = tree_finding(
+			list, "sequence-gap", "warning", "Event numbers are missing",
+			tree_printf("%s sequence numbers are missing from the binary trace.",
+				    num_count(r->stats->sequence_gaps).s),
+			NULL);
 		tree_count(ev, "sequence_gaps", r->stats->sequence_gaps);
 	}
 	if (r->stats->damaged_bytes || r->stats->damages) {
-		ev = add(list, "damaged-bytes", "warning", "Part of the trace cannot be read",
-			 tree_printf("%s in %s places were cut, skipped or unreadable.",
-				     num_bytes((double)r->stats->damaged_bytes).s,
-				     num_count(r->stats->damages).s),
-			 NULL);
+		ev = tree_finding(list, "damaged-bytes", "warning",
+				  "Part of the trace cannot be read",
+				  tree_printf("%s in %s places were cut, skipped or unreadable.",
+					      num_bytes((double)r->stats->damaged_bytes).s,
+					      num_count(r->stats->damages).s),
+				  NULL);
 		tree_count(ev, "damaged_bytes", r->stats->damaged_bytes);
 		tree_count(ev, "damages", r->stats->damages);
 	}
 	if (r->facts->meta_incomplete)
-		add(list, "recording-incomplete", "warning", "The recorder was killed",
-		    json_string("The recorder was killed before it could finish: the end of the "
+		tree_finding(
+			list, "recording-incomplete", "warning", "The recorder was killed",
+			json_string(
+				"The recorder was killed before it could finish: the end of the "
 				"trace, CPU times and ring statistics are missing."),
-		    NULL);
+			NULL);
 }
 
 static void io_errors(json_t *list, const struct device_sum *dev, const char *name)
@@ -76,9 +95,10 @@ static void io_errors(json_t *list, const struct device_sum *dev, const char *na
 		count += dev->errors[i].count;
 	if (!count)
 		return;
-	ev = add(list, "io-errors", "critical", "I/O failed",
-		 tree_printf("%s: %s ended with an error.", name, num_of(count, "request").s),
-		 json_string("See the errors of the device, and the kernel's messages (dmesg)."));
+	ev = tree_finding(
+		list, "io-errors", "critical", "I/O failed",
+		tree_printf("%s: %s ended with an error.", name, num_of(count, "request").s),
+		json_string("See the errors of the device, and the kernel's messages (dmesg)."));
 	tree_text(ev, "device", name);
 	tree_count(ev, "count", count);
 }
@@ -89,60 +109,14 @@ static void requeues(json_t *list, const struct device_sum *dev, const char *nam
 
 	if (!dev->requeues_failed)
 		return;
-	ev = add(list, "timeout-retry", "warning", "Requests failed and were tried again",
-		 tree_printf("%s: %s attempts took 1 ms or more and were then given back; the time "
-			     "of lost attempts is not in d2c.",
-			     name, num_count(dev->requeues_failed).s),
-		 NULL);
+	ev = tree_finding(
+		list, "timeout-retry", "warning", "Requests failed and were tried again",
+		tree_printf("%s: %s attempts took 1 ms or more and were then given back; the time "
+			    "of lost attempts is not in d2c.",
+			    name, num_count(dev->requeues_failed).s),
+		NULL);
 	tree_text(ev, "device", name);
 	tree_count(ev, "requeues_failed", dev->requeues_failed);
-}
-
-static void doubles(json_t *list, const struct device_sum *dev, const char *name)
-{
-	json_t *ev;
-
-	if (dev->double_completions) {
-		ev = add(list, "double-completion", "info", "Completions were printed twice",
-			 tree_printf("%s: %s completions ended nothing new (bios beside their "
-				     "request); they are not counted.",
-				     name, num_count(dev->double_completions).s),
-			 NULL);
-		tree_text(ev, "device", name);
-		tree_count(ev, "count", dev->double_completions);
-	}
-	if (dev->class_mismatches) {
-		ev = add(list, "class-mismatch", "warning", "Classes disagree",
-			 tree_printf("%s: %s events met an I/O of another class at their sector; "
-				     "they were not joined.",
-				     name, num_count(dev->class_mismatches).s),
-			 NULL);
-		tree_text(ev, "device", name);
-		tree_count(ev, "count", dev->class_mismatches);
-	}
-}
-
-static void cumulative(json_t *list, const struct device_sum *dev, const char *name)
-{
-	static const enum io_class moving[] = { CLASS_READ, CLASS_WRITE };
-
-	for (int i = 0; dev->have_requests && i < 2; i++) {
-		uint64_t in = dev->requests[moving[i]].bytes;
-		uint64_t out = dev->completed_bytes[moving[i]];
-		json_t *ev;
-
-		if (out <= in)
-			continue;
-		ev = add(list, "cumulative-completion", "warning",
-			 "More was completed than dispatched",
-			 tree_printf("%s: %s of %ss completed, only %s dispatched.", name,
-				     num_bytes((double)out).s, class_name(moving[i]),
-				     num_bytes((double)in).s),
-			 NULL);
-		tree_text(ev, "device", name);
-		tree_count(ev, "completed_bytes", out);
-		tree_count(ev, "dispatched_bytes", in);
-	}
 }
 
 static void silence(json_t *list, const struct device_sum *dev, const char *name,
@@ -154,10 +128,12 @@ static void silence(json_t *list, const struct device_sum *dev, const char *name
 	if (!dev->have_requests || dev->longest_silence_ns < SILENCE_NS)
 		return;
 	at = at > r->genesis_ns ? at - r->genesis_ns : 0;
-	ev = add(list, "long-silence", "notice", "The device completed nothing for a while",
-		 tree_printf("%s: no completion for %s from %s on, while I/O was open.", name,
-			     num_ns((double)dev->longest_silence_ns).s, num_ns((double)at).s),
-		 NULL);
+	ev = tree_finding(list, "long-silence", "notice",
+			  "The device completed nothing for a while",
+			  tree_printf("%s: no completion for %s from %s on, while I/O was open.",
+				      name, num_ns((double)dev->longest_silence_ns).s,
+				      num_ns((double)at).s),
+			  NULL);
 	tree_text(ev, "device", name);
 	tree_count(ev, "duration_ns", dev->longest_silence_ns);
 	tree_count(ev, "at_ns", at);
@@ -174,41 +150,28 @@ static void pieces(json_t *list, const struct device_sum *dev, const char *name)
 		queued += dev->bios[c].count;
 	if (dev->have_requests && w->count >= SMALL_MANY && w->bytes / w->count <= SMALL_BYTES &&
 	    sequential >= 0.5) {
-		ev = add(list, "small-pieces", "notice", "Neighbouring writes go in small pieces",
-			 tree_printf("%s: %s writes of %s on average, though %s of all requests "
-				     "continue where the last one ended.",
-				     name, num_count(w->count).s,
-				     num_bytes((double)w->bytes / (double)w->count).s,
-				     num_share(sequential).s),
-			 NULL);
+		ev = tree_finding(
+			list, "small-pieces", "notice", "Neighbouring writes go in small pieces",
+			tree_printf("%s: %s writes of %s on average, though %s of all requests "
+				    "continue where the last one ended.",
+				    name, num_count(w->count).s,
+				    num_bytes((double)w->bytes / (double)w->count).s,
+				    num_share(sequential).s),
+			NULL);
 		tree_text(ev, "device", name);
 		tree_count(ev, "writes", w->count);
 		tree_real(ev, "sequential_share", sequential);
 	}
 	if (queued && dev->splits > queued / 2) {
-		ev = add(list, "split-bios", "info", "Bios are larger than the device takes",
-			 tree_printf("%s: %s bios were split %s times.", name, num_count(queued).s,
-				     num_count(dev->splits).s),
-			 NULL);
+		ev = tree_finding(list, "split-bios", "info",
+				  "Bios are larger than the device takes",
+				  tree_printf("%s: %s %s split %s.", name, num_of(queued, "bio").s,
+					      queued == 1 ? "was" : "were",
+					      num_of(dev->splits, "time").s),
+				  NULL);
 		tree_text(ev, "device", name);
 		tree_count(ev, "splits", dev->splits);
 	}
-}
-
-static void partial(json_t *list, const struct device_sum *dev, const char *name)
-{
-	uint64_t nr = dev->orphan_completes + dev->orphan_merges;
-	json_t *ev;
-
-	if (!nr)
-		return;
-	ev = add(list, "partial-excerpt", "info", "The trace starts in the middle",
-		 tree_printf("%s: %s events belong to I/O whose beginning was not recorded; they "
-			     "make no latency.",
-			     name, num_count(nr).s),
-		 NULL);
-	tree_text(ev, "device", name);
-	tree_count(ev, "events", nr);
 }
 
 static uint64_t dirty(const json_t *meminfo)
@@ -247,11 +210,12 @@ static void page_cache(json_t *list, const struct report *r)
 	if (left < CACHED_BYTES)
 		return;
 	name = command_name(r->facts);
-	ev = add(list, "page-cache", "warning", "Not everything was written when the command ended",
-		 tree_printf("%s and what it started wrote %s, of which at least %s were still in "
-			     "the page cache at the end: its time does not include writing them.",
-			     name, num_bytes((double)made).s, num_bytes((double)left).s),
-		 json_string("End the command with sync -f FILE, or write with conv=fsync."));
+	ev = tree_finding(
+		list, "page-cache", "warning", "Not everything was written when the command ended",
+		tree_printf("%s and what it started wrote %s, of which at least %s were still in "
+			    "the page cache at the end: its time does not include writing them.",
+			    name, num_bytes((double)made).s, num_bytes((double)left).s),
+		json_string("End the command with sync -f FILE, or write with conv=fsync."));
 	tree_count(ev, "command_bytes", made);
 	tree_count(ev, "reached_devices_bytes", reached);
 	tree_count(ev, "dirty_before_bytes", before);
@@ -261,22 +225,26 @@ static void page_cache(json_t *list, const struct report *r)
 
 json_t *tree_findings(const struct report *r)
 {
-	json_t *list = json_array();
+	json_t *list = json_array(), *told;
+	size_t i;
 
 	losses(list, r);
-	for (size_t i = 0; i < r->sum->nr_devices; i++) {
+	find_excerpt(list, r);
+	for (i = 0; i < r->sum->nr_devices; i++) {
 		const struct device_sum *dev = &r->sum->devices[i];
 		char *name = device_label(r->facts, dev->device);
 
 		io_errors(list, dev, name);
 		requeues(list, dev, name);
-		doubles(list, dev, name);
-		cumulative(list, dev, name);
+		find_completions(list, r, dev, name);
 		silence(list, dev, name, r);
 		pieces(list, dev, name);
-		partial(list, dev, name);
+		find_misaligned(list, r, dev->device, name);
 		free(name);
 	}
+	find_proxies(list, r);
+	find_cross_checks(list, r);
 	page_cache(list, r);
+	json_array_foreach(r->facts->findings, i, told) json_array_append(list, told);
 	return list;
 }

@@ -25,7 +25,7 @@ struct num num_of(uint64_t n, const char *noun)
 {
 	struct num out;
 
-	snprintf(out.s, sizeof(out.s), "%.21s %.8s%s", num_count(n).s, noun, n == 1 ? "" : "s");
+	snprintf(out.s, sizeof(out.s), "%.18s %.12s%s", num_count(n).s, noun, n == 1 ? "" : "s");
 	return out;
 }
 

@@ -40,8 +40,16 @@ static json_t *process(const struct report *r, const struct process_sum *p)
 					    names_descends(&r->facts->names, p->pid, command)));
 	else
 		tree_unknown(obj, "of_command", "not recorded around a command");
-	tree_count(obj, "read_bytes", p->read_bytes);
-	tree_count(obj, "write_bytes", p->write_bytes);
+	if (!p->bios && p->requests && !p->read_bytes && !p->write_bytes) {
+		tree_unknown(obj, "read_bytes", "bytes are counted at Q, and none was seen");
+		tree_unknown(obj, "write_bytes", "bytes are counted at Q, and none was seen");
+	} else if (p->bytes_unknown) {
+		tree_unknown(obj, "read_bytes", "this input does not tell the length of all I/O");
+		tree_unknown(obj, "write_bytes", "this input does not tell the length of all I/O");
+	} else {
+		tree_count(obj, "read_bytes", p->read_bytes);
+		tree_count(obj, "write_bytes", p->write_bytes);
+	}
 	tree_count(obj, "bios", p->bios);
 	tree_count(obj, "requests", p->requests);
 	tree_count(obj, "flushes", p->flushes);

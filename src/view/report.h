@@ -14,6 +14,8 @@
 #include "trace/facts.h"
 #include "trace/source.h"
 #include "track/summary.h"
+#include "view/alignment.h"
+#include "view/request_list.h"
 #include "why/verdict.h"
 
 /* Whose time the verdict and the time lines divide. */
@@ -28,10 +30,13 @@ enum report_window {
 struct report {
 	const struct summary *sum;
 	const struct facts *facts;
-	const struct source_stats *stats; /* of all sources together */
-	const struct wait_sum *wait;      /* NULL = not measured */
-	const struct verdict *verdict;    /* NULL = none made */
-	uint64_t genesis_ns;              /* time 0 of every offset that is shown */
+	const struct source_stats *stats;    /* of all sources together */
+	const struct wait_sum *wait;         /* NULL = not measured */
+	const struct verdict *verdict;       /* NULL = none made */
+	const struct request_list *requests; /* NULL = not asked for */
+	const struct alignment *alignment;   /* NULL = not asked for */
+	uint32_t flags_seen; /* EV_* of all writes together, where the input is a text */
+	uint64_t genesis_ns; /* time 0 of every offset that is shown */
 	enum report_window window;
 	uint64_t window_from_ns, window_to_ns; /* of REPORT_ASKED, since genesis */
 };
@@ -39,13 +44,18 @@ struct report {
 /* Are events known lost, or bytes damaged, skipped or cut (exit status 3)? */
 bool report_has_losses(const struct report *r);
 
-/* The tree, owned by the caller. Unknown is null with a sibling "..._why". */
+/* The tree, owned by the caller. Unknown is null with a sibling "..._why". requests_list stays empty:
+ * its rows are made one by one (request_list_row), for there may be a million. */
 json_t *report_tree(const struct report *r);
+
+/* Prints the tree of report_tree with all rows of requests_list. */
+void report_json(const struct report *r, const json_t *tree, FILE *out);
 
 struct report_look {
 	bool colour;
-	bool show_ignored; /* name every input of which nothing was used */
-	int top;           /* rows of the process table */
+	bool show_ignored;           /* name every input and line of which nothing was used */
+	int top;                     /* rows of the process table */
+	const struct report *report; /* for what the tree has no room for: lists; NULL = none */
 };
 
 /* Prints the page, at most 80 columns wide (but for long names), from a tree of report_tree. */

@@ -83,14 +83,39 @@ static void losses(const struct page *page, const json_t *tree)
 		if (why)
 			page_printf(page, "", "whether more events were lost is unknown: %s", why);
 		list_line(page, PAINT_NONE, "  unsafe", tree_at(losses, "unsafe"), "");
+	} else if (!tree_u64(tree, "events.count")) {
+		/* nothing could have been lost */
 	} else if (why) {
 		page_printf(page, "losses:", "unknown: %s", why);
 	} else {
 		page_para(page, PAINT_GOOD,
 			  "losses:", "none: 0 events were dropped, 0 bytes damaged");
 	}
+	if (!any_loss(losses) && json_array_size(tree_at(losses, "unsafe")))
+		list_line(page, PAINT_NONE, "  unsafe", tree_at(losses, "unsafe"),
+			  "in an excerpt: ");
 	json_array_foreach((json_t *)hints, i, hint)
 		page_printf(page, i ? "" : "  hint", "%s", json_string_value(hint));
+}
+
+/* ", 312 of 340 lines used (28 ignored: --show-ignored), 9 numbers missing" of a text; owned by the
+ * caller. */
+static char *lines_words(const json_t *in)
+{
+	uint64_t used = tree_u64(in, "lines_used"), ignored = tree_u64(in, "lines_ignored");
+	uint64_t missing = tree_u64(in, "missing_numbers");
+	char *more, *cut, *text;
+
+	if (!tree_at(in, "lines_used"))
+		return mem_strdup("");
+	more = ignored ? mem_printf(" (%s ignored: --show-ignored)", num_count(ignored).s)
+		       : mem_strdup("");
+	cut = missing ? mem_printf(", %s missing", num_of(missing, "number").s) : mem_strdup("");
+	text = mem_printf(", %s of %s used%s%s", num_count(used).s,
+			  num_of(used + ignored, "line").s, more, cut);
+	free(more);
+	free(cut);
+	return text;
 }
 
 static void inputs(const struct page *page, const json_t *tree)
@@ -104,19 +129,23 @@ static void inputs(const struct page *page, const json_t *tree)
 	{
 		const char *dialect = tree_str(in, "dialect"), *kernel = tree_str(in, "kernel");
 		const char *ignored = tree_str(in, "ignored");
+		char *lines;
 
 		if (shown >= MAX_INPUTS && !(ignored && page->look->show_ignored)) {
 			hidden++;
 			continue;
 		}
+		lines = lines_words(in);
 		if (ignored)
 			page_printf(page, label, "%s: nothing used: %s", tree_str(in, "path"),
 				    ignored);
 		else
-			page_printf(page, label, "%s: %s%s%s%s%s, %s events", tree_str(in, "path"),
+			page_printf(page, label, "%s: %s%s%s%s%s%s, %s", tree_str(in, "path"),
 				    tree_str(in, "format"), dialect ? ", " : "",
 				    dialect ? dialect : "", kernel ? ", Linux " : "",
-				    kernel ? kernel : "", num_count(tree_u64(in, "events")).s);
+				    kernel ? kernel : "", lines,
+				    num_of(tree_u64(in, "events"), "event").s);
+		free(lines);
 		label = "";
 		shown++;
 	}
@@ -303,8 +332,13 @@ void report_text(const json_t *tree, FILE *out, const struct report_look *look)
 	inputs(&page, tree);
 	span(&page, tree);
 	command(&page, tree);
-	page_verdict(&page, tree);
+	if (tree_u64(tree, "events.count") || strcmp(tree_str(tree, "verdict.bound"), "unknown") ||
+	    tree_at(tree, "recorded_ns"))
+		page_verdict(&page, tree);
+	page_facts(&page, tree);
 	json_array_foreach((json_t *)devices, i, dev) page_device(&page, dev);
 	page_processes(&page, tree);
 	findings(&page, tree);
+	page_requests(&page, tree);
+	page_ignored(&page, tree);
 }

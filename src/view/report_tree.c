@@ -34,6 +34,23 @@ bool report_has_losses(const struct report *r)
 	       r->stats->damaged_bytes || r->stats->damages || write_error_bytes(r);
 }
 
+static void set_lines(json_t *obj, const struct input_info *info)
+{
+	static const char *const keys[] = { "lines_used", "lines_ignored", "missing_numbers" };
+	const uint64_t values[] = { info->lines_used, info->lines_ignored, info->missing_numbers };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (info->is_text)
+			tree_count(obj, keys[i], values[i]);
+		else
+			tree_unknown(obj, keys[i], "not a text");
+	}
+	if (!info->events)
+		tree_unknown(obj, "resolution_ns", "it has no events");
+	else
+		tree_count(obj, "resolution_ns", info->resolution_ns ? info->resolution_ns : 1);
+}
+
 static json_t *input(const struct report *r, const struct input_info *info)
 {
 	json_t *obj = json_object();
@@ -43,14 +60,16 @@ static json_t *input(const struct report *r, const struct input_info *info)
 	if (info->dialect[0])
 		tree_text(obj, "dialect", info->dialect);
 	else
-		tree_unknown(obj, "dialect", "this format has only one");
+		tree_unknown(obj, "dialect",
+			     info->is_text ? "nothing special about it"
+					   : "this format has only one");
 	if (r->facts->kernel[0])
 		tree_text(obj, "kernel", r->facts->kernel);
 	else
-		tree_unknown(obj, "kernel", "this format does not name the kernel");
+		tree_unknown(obj, "kernel", "this %s does not name the kernel",
+			     info->is_text ? "text" : "format");
 	tree_count(obj, "events", info->events);
-	tree_unknown(obj, "lines_used", "not a text");
-	tree_unknown(obj, "lines_ignored", "not a text");
+	set_lines(obj, info);
 	if (info->ignored)
 		tree_text(obj, "ignored", info->ignored);
 	return obj;
@@ -128,10 +147,26 @@ static json_t *hints(const struct report *r)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < r->sum->nr_devices; i++) {
-		hint_conservation(list, r, &r->sum->devices[i]);
+		if (!report_is_text(r)) /* excerpts have any ratio */
+			hint_conservation(list, r, &r->sum->devices[i]);
 		hint_orphans(list, r, &r->sum->devices[i]);
 	}
 	return list;
+}
+
+/* Lines were cut, or I/O is half there. */
+static bool is_part_only(const struct report *r)
+{
+	if (!report_is_text(r))
+		return false;
+	for (size_t i = 0; i < r->sum->nr_devices; i++) {
+		const struct device_sum *dev = &r->sum->devices[i];
+
+		if (dev->orphan_completes || dev->orphan_issues || dev->orphan_merges ||
+		    dev->in_flight)
+			return true;
+	}
+	return report_missing_numbers(r) > 0;
 }
 
 static json_t *unsafe_numbers(const struct report *r)
@@ -139,9 +174,10 @@ static json_t *unsafe_numbers(const struct report *r)
 	static const char *const words[] = { "counts and bytes", "queue depth",
 					     "busy, held and idle shares", "the verdict's shares",
 					     "maximum latencies" };
+	bool unsafe = report_has_losses(r) || is_part_only(r);
 	json_t *list = json_array();
 
-	for (size_t i = 0; report_has_losses(r) && i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; unsafe && i < sizeof(words) / sizeof(words[0]); i++)
 		json_array_append_new(list, json_string(words[i]));
 	return list;
 }
@@ -153,7 +189,8 @@ json_t *tree_losses(const struct report *r)
 	uint64_t dropped = report_dropped(r);
 
 	if (!why && !r->facts->dropped_told && !dropped)
-		why = "no counter of dropped events came with this input";
+		why = report_is_text(r) ? "a text does not carry it"
+					: "no counter of dropped events came with this input";
 	if (dropped || r->facts->dropped_told) {
 		tree_count(obj, "lost_events", dropped);
 		tree_count(obj, "dropped", dropped);
@@ -179,7 +216,8 @@ static void set_span(json_t *obj, const struct report *r)
 	const struct summary *sum = r->sum;
 
 	if (sum->first_ns > sum->last_ns || !sum->events)
-		tree_unknown(obj, "span_ns", "there is no event");
+		tree_unknown(obj, "span_ns", "%s",
+			     sum->events ? "no event has a time" : "there is no event");
 	else
 		tree_count(obj, "span_ns", sum->last_ns - sum->first_ns);
 	if (facts->have_wall) {
@@ -256,6 +294,12 @@ static json_t *notes(const struct report *r)
 
 	for (size_t i = 0; i < r->facts->nr_notes; i++)
 		json_array_append_new(list, tree_string(r->facts->notes[i]));
+	if (r->requests && request_list_truncated(r->requests))
+		json_array_append_new(
+			list, tree_printf("requests_list holds the first %s that ended; %s more "
+					  "are not kept (--top keeps the slowest)",
+					  num_count(REQUEST_LIST_MAX).s,
+					  num_count(request_list_truncated(r->requests)).s));
 	return list;
 }
 
@@ -280,6 +324,50 @@ static void set_events(json_t *obj, const struct summary *sum)
 	json_object_set_new(obj, "events", events);
 }
 
+void tree_facts(json_t *obj, const char *key, const json_t *list, const char *why)
+{
+	if (json_array_size(list))
+		json_object_set(obj, key, (json_t *)list);
+	else
+		tree_unknown(obj, key, "%s", why);
+}
+
+/* What was pasted beside events. */
+static void set_facts(json_t *obj, const struct facts *facts)
+{
+	tree_facts(obj, "metrics", facts->metrics,
+		   "not recorded: no benchmark result came with this trace");
+	tree_facts(obj, "summary_blocks", facts->summary_blocks,
+		   "not recorded: no summary text was given");
+	tree_facts(obj, "latency_tables", facts->latency_tables, "no such table was given");
+	tree_facts(obj, "snapshots", facts->snapshots, "no such text was given");
+}
+
+static void set_window(json_t *obj, const struct report *r)
+{
+	json_t *window;
+
+	if (r->window != REPORT_ASKED)
+		return;
+	window = json_object();
+	tree_count(window, "from_ns", r->window_from_ns);
+	tree_count(window, "to_ns", r->window_to_ns);
+	json_object_set_new(obj, "window", window);
+}
+
+static void set_requests(json_t *obj, const struct report *r)
+{
+	uint64_t truncated = r->requests ? request_list_truncated(r->requests) : 0;
+
+	if (!r->requests) {
+		tree_unknown(obj, "requests_list", "not asked for (--requests)");
+		return;
+	}
+	json_object_set_new(obj, "requests_list", json_array());
+	if (truncated)
+		tree_count(obj, "requests_list_truncated", truncated);
+}
+
 json_t *report_tree(const struct report *r)
 {
 	json_t *obj = json_object(), *devices = json_array();
@@ -291,13 +379,7 @@ json_t *report_tree(const struct report *r)
 	set_span(obj, r);
 	set_recorded(obj, r);
 	set_command(obj, r);
-	if (r->window == REPORT_ASKED) {
-		json_t *window = json_object();
-
-		tree_count(window, "from_ns", r->window_from_ns);
-		tree_count(window, "to_ns", r->window_to_ns);
-		json_object_set_new(obj, "window", window);
-	}
+	set_window(obj, r);
 	set_events(obj, r->sum);
 	for (size_t i = 0; i < r->sum->nr_devices; i++)
 		json_array_append_new(devices, tree_device(r, &r->sum->devices[i]));
@@ -307,8 +389,8 @@ json_t *report_tree(const struct report *r)
 	tree_unknown(obj, "syncs", "not recorded: block events do not show system calls");
 	json_object_set_new(obj, "verdict", tree_verdict(r));
 	json_object_set_new(obj, "findings", tree_findings(r));
-	tree_unknown(obj, "metrics", "not recorded: no benchmark result came with this trace");
-	tree_unknown(obj, "summary_blocks", "not recorded: no summary text was given");
+	set_requests(obj, r);
+	set_facts(obj, r->facts);
 	json_object_set_new(obj, "notes", notes(r));
 	return obj;
 }

@@ -126,12 +126,26 @@ double tree_num(const json_t *obj, const char *path)
 	return json_is_number(at) ? json_number_value(at) : (double)NAN;
 }
 
+void tree_device_number(json_t *obj, const struct facts *facts, uint32_t device)
+{
+	const char *name = facts_device_name(facts, device);
+
+	if (DEVICE_MAJOR(device) != DEVICE_NAMED_MAJOR) {
+		json_object_set_new(obj, "device",
+				    tree_printf("%u,%u", DEVICE_MAJOR(device),
+						DEVICE_MINOR(device)));
+		return;
+	}
+	tree_unknown(obj, "device", "this input knows the device by name only");
+	tree_text(obj, "name", name ? name : "?");
+}
+
 char *device_label(const struct facts *facts, uint32_t device)
 {
 	const char *name = facts_device_name(facts, device);
 
-	if (name)
-		return mem_strdup(name);
+	if (name || DEVICE_MAJOR(device) == DEVICE_NAMED_MAJOR)
+		return mem_strdup(name ? name : "?");
 	return mem_printf("%u,%u", DEVICE_MAJOR(device), DEVICE_MINOR(device));
 }
 

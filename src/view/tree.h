@@ -8,6 +8,7 @@
 #include <jansson.h>
 #include <stdarg.h>
 
+#include "view/num.h"
 #include "view/report.h"
 
 /* Text from anywhere (names of threads and files, kernel messages) as a JSON string: what is not
@@ -30,6 +31,8 @@ const char *tree_str(const json_t *obj, const char *path); /* NULL where unknown
 uint64_t tree_u64(const json_t *obj, const char *path);
 double tree_num(const json_t *obj, const char *path);
 
+/* obj.device: "253,0", or null where the input knows it by name only; obj.name then. */
+void tree_device_number(json_t *obj, const struct facts *facts, uint32_t device);
 /* "vda", or "253,0" where no input names it; owned by the caller. */
 char *device_label(const struct facts *facts, uint32_t device);
 /* meta.json's entry of that device, or NULL. */
@@ -53,6 +56,35 @@ json_t *tree_verdict(const struct report *r);
 /* Who used the CPU meanwhile, the most first; NULL where that was not recorded. */
 json_t *tree_cpu_times(const struct report *r);
 json_t *tree_findings(const struct report *r);
+/* What the readers gave in the report's shape; null with `why` where there is none. */
+void tree_facts(json_t *obj, const char *key, const json_t *list, const char *why);
+
+/* Adds a finding and returns its evidence, to be filled (borrowed). `sentence` and `advice` (may be
+ * NULL) are taken. */
+json_t *tree_finding(json_t *list, const char *id, const char *severity, const char *title,
+		     json_t *sentence, json_t *advice);
+/* Is there one with that id? NULL = no. Borrowed. */
+const json_t *find_finding(const json_t *list, const char *id);
+/* The findings that have a file of their own. */
+void find_misaligned(json_t *list, const struct report *r, uint32_t device, const char *name);
+void find_excerpt(json_t *list, const struct report *r);
+void find_completions(json_t *list, const struct report *r, const struct device_sum *dev,
+		      const char *name);
+void find_cross_checks(json_t *list, const struct report *r);
+void find_proxies(json_t *list, const struct report *r);
+
+/* Is all that has events a text? Then it is an excerpt until shown otherwise. */
+bool report_is_text(const struct report *r);
+/* Numbers that the CPUs' counters in texts skip: lines were cut or selected. */
+uint64_t report_missing_numbers(const struct report *r);
+/* Which events of a device there are, as far as counts can tell. */
+bool saw_queue(const struct device_sum *dev);
+bool saw_issue(const struct device_sum *dev);
+bool saw_complete(const struct device_sum *dev);
+/* Why latencies from `from` (Q or D) to C are unknown; static. */
+const char *no_latency_why(const struct report *r, const struct device_sum *dev, char from);
+/* Why the verdict cannot be told from an excerpt, or NULL; static. */
+const char *excerpt_verdict_why(const struct report *r);
 
 /* Events that some counter says were dropped. */
 uint64_t report_dropped(const struct report *r);
@@ -72,7 +104,15 @@ void page_printf(const struct page *page, const char *label, const char *fmt, ..
 	__attribute__((format(printf, 3, 4)));
 /* One line, as long as it is: what is to be pasted must not be wrapped. */
 void page_line(const struct page *page, const char *label, const char *text);
+/* In all digits that the input has. */
+struct num exact_ns(uint64_t ns, uint64_t resolution_ns);
+void page_heading(const struct page *page, const char *text);
 void page_device(const struct page *page, const json_t *dev);
+void page_alignment(const struct page *page, const json_t *dev);
+void page_requests(const struct page *page, const json_t *tree);
+void page_facts(const struct page *page, const json_t *tree);
+void page_summaries(const struct page *page, const json_t *list);
+void page_ignored(const struct page *page, const json_t *tree);
 void page_verdict(const struct page *page, const json_t *tree);
 void page_most_io(const struct page *page, const json_t *tree);
 void page_processes(const struct page *page, const json_t *tree);

@@ -276,7 +276,7 @@ static void set_shares(json_t *obj, const struct report *r)
 	json_t *shares;
 	char *parts;
 
-	if (!r->verdict || !r->verdict->have_shares) {
+	if (!r->verdict || !r->verdict->have_shares || excerpt_verdict_why(r)) {
 		tree_unknown(obj, "shares", "the waits could not be attributed");
 		return;
 	}
@@ -314,27 +314,54 @@ static void set_window(json_t *obj, const struct report *r)
 	json_object_set_new(obj, "window", window);
 }
 
-static char *unknown_sentence(const struct verdict *v)
+/* An excerpt has its own reason. */
+static char *unknown_sentence(const struct report *r, const struct verdict *v)
 {
-	const char *why = v->why_unknown[0] ? v->why_unknown
-					    : "because there is no I/O to attribute waits to";
-	char *helpers = helper_words(v);
-	char *text = mem_printf("Cannot be told from this trace, %s%s.%s",
+	const char *excerpt = excerpt_verdict_why(r);
+	const char *why = excerpt             ? excerpt
+			  : v->why_unknown[0] ? v->why_unknown
+					      : "because there is no I/O to attribute waits to";
+	char *helpers = excerpt ? mem_strdup("") : helper_words(v);
+	char *text = mem_printf("Cannot be told from this %s, %s%s.%s",
+				report_is_text(r) ? "text" : "trace",
 				strncmp(why, "because", 7) ? "because " : "", why, helpers);
 
 	free(helpers);
 	return text;
 }
 
+/* What somebody else's table proves: from it the shares are not known. */
+static json_t *table_verdict(const struct report *r)
+{
+	const json_t *f =
+		report_is_text(r) ? find_finding(r->facts->findings, "bound-from-table") : NULL;
+	const char *bound = tree_str(f, "evidence.bound");
+	json_t *obj;
+
+	if (!bound)
+		return NULL;
+	obj = json_object();
+	tree_text(obj, "bound", bound);
+	tree_text(obj, "mode", mode_key(MODE_UNKNOWN));
+	tree_unknown(obj, "window", "a table does not tell when");
+	tree_unknown(obj, "shares", "from a table alone shares are not known");
+	tree_unknown(obj, "cpu_ns", "not recorded: a text does not carry CPU times");
+	tree_text(obj, "sentence", tree_str(f, "sentence"));
+	return obj;
+}
+
 json_t *tree_verdict(const struct report *r)
 {
 	static const struct verdict none = { .bound = BOUND_UNKNOWN };
 	const struct verdict *v = r->verdict ? r->verdict : &none;
-	bool known = r->wait && v->bound != BOUND_UNKNOWN;
-	json_t *obj = json_object();
+	bool known = r->wait && v->bound != BOUND_UNKNOWN && !excerpt_verdict_why(r);
+	json_t *obj = table_verdict(r);
 	struct words w = { 0 };
 	char *sentence;
 
+	if (obj)
+		return obj;
+	obj = json_object();
 	if (known)
 		words_fill(&w, r);
 	tree_text(obj, "bound", bound_key(known ? v->bound : BOUND_UNKNOWN));
@@ -347,7 +374,7 @@ json_t *tree_verdict(const struct report *r)
 	} else {
 		tree_unknown(obj, "window", "the waits could not be attributed");
 	}
-	sentence = known ? known_sentence(r, &w) : unknown_sentence(v);
+	sentence = known ? known_sentence(r, &w) : unknown_sentence(r, v);
 	set_shares(obj, r);
 	if (v->own_only)
 		tree_real(obj, "helper_share", v->helper_share);

@@ -112,11 +112,13 @@ static void process_row(FILE *out, const json_t *p)
 {
 	const char *comm = tree_str(p, "comm");
 	double mean = tree_num(p, "q2c_ns.mean"), p99 = tree_num(p, "q2c_ns.p99");
+	bool known = tree_at(p, "read_bytes") != NULL;
 
 	fprintf(out, "%c %7u %-16s %-9s %8s %8s %8s %7s %7s\n",
 		json_is_true(tree_at(p, "of_command")) ? '*' : ' ',
 		(unsigned int)tree_u64(p, "pid"), comm ? comm : "?", tree_str(p, "role"),
-		num_bytes(tree_num(p, "read_bytes")).s, num_bytes(tree_num(p, "write_bytes")).s,
+		known ? num_bytes(tree_num(p, "read_bytes")).s : "?",
+		known ? num_bytes(tree_num(p, "write_bytes")).s : "?",
 		num_count(tree_u64(p, "bios")).s, isnan(mean) ? "-" : num_ns(mean).s,
 		isnan(p99) ? "-" : num_ns(p99).s);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Hostile blktrace files, through the reader, the merge and the tracker: two per-CPU files of one
- * device, cut from the input at its middle.
+ * device, cut from the input at its middle, then the whole input as a stream of all CPUs.
  */
 #include <stdlib.h>
 
@@ -13,10 +13,9 @@ extern const struct format format_blktrace_bin;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+static void read_all(struct input *in, int nr)
 {
 	struct track_options all = { .from_ns = TIME_NONE, .to_ns = TIME_NONE };
-	struct input in[2];
 	struct facts facts;
 	struct sources sources = { 0 };
 	struct summary sum = { 0 };
@@ -26,9 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct sink *sink;
 
 	facts_init(&facts);
-	input_memory(&in[0], "vda.blktrace.0", data, len / 2);
-	input_memory(&in[1], "vda.blktrace.1", data + len / 2, len - len / 2);
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < nr; i++) {
 		format_blktrace_bin.probe(&in[i], &err);
 		format_blktrace_bin.open(&in[i], &facts, &sources, &err);
 	}
@@ -40,7 +37,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	source_release(merged);
 	summary_release(&sum);
 	facts_release(&facts);
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < nr; i++)
 		input_release(&in[i]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct input in[2];
+
+	input_memory(&in[0], "vda.blktrace.0", data, len / 2);
+	input_memory(&in[1], "vda.blktrace.1", data + len / 2, len - len / 2);
+	read_all(in, 2);
+	input_memory(&in[0], "live", data, len);
+	read_all(in, 1);
 	return 0;
 }

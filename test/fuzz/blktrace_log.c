@@ -1,26 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hostile text for the reader of blktrace's capture log.
+ * Hostile text for the reader of what blktrace prints when it ends or cannot start. The input is offered line by line to that kind only, so that
+ * it is not another one that takes them.
  */
-#include "read/formats.h"
+#include "text_kind.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-extern const struct format format_blktrace_log;
+extern const struct text_kind text_blktrace_log;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct sources sources = { 0 };
-	struct error err = { 0 };
-	struct facts facts;
-	struct input in;
-
-	facts_init(&facts);
-	input_memory(&in, "log", data, size);
-	format_blktrace_log.probe(&in, &err);
-	format_blktrace_log.open(&in, &facts, &sources, &err);
-	sources_release(&sources);
-	input_release(&in);
-	facts_release(&facts);
+	fuzz_kind(&text_blktrace_log, data, size);
 	return 0;
 }

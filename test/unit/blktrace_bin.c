@@ -496,18 +496,23 @@ static void a_stream_tells_its_cpus(void **state)
 	assert_string_equal(r.facts.inputs[0].dialect, "v7, little-endian, only CPU 0");
 	assert_non_null(strstr(r.facts.notes[0], "all its records are of CPU 0"));
 	done(&r);
-	o.cpu = 7;
-	o.sequence = 0;
+	o.cpu = 7; /* later than those of CPU 0 */
 	ten(&o);
 	read_back(&r, &o, -1);
 	assert_string_equal(r.facts.inputs[0].dialect, "v7, little-endian, merged dump of 2 CPUs");
+	done(&r);
+	o.sequence = 0; /* and as early */
+	o.cpu = 3;
+	ten(&o);
+	read_back(&r, &o, -1);
+	assert_string_equal(r.facts.inputs[0].dialect, "v7, little-endian, live stream of 3 CPUs");
 	assert_int_equal(r.facts.nr_notes, 0);
 	done(&r);
 	read_back(&r, &o, 7); /* CPUs 0..6 have no file */
-	assert_non_null(strstr(r.facts.notes[0], "no file of CPU 0, 1, 2, 3, 4, 5, 6 (the last"));
+	assert_non_null(strstr(r.facts.notes[0], "1 per-CPU file (CPU 7): I/O that other CPUs"));
 	done(&r);
 	read_back(&r, &o, 12);
-	assert_non_null(strstr(r.facts.notes[0], "6, 7 and 4 more (the last is of CPU 12)"));
+	assert_non_null(strstr(r.facts.notes[0], "1 per-CPU file (CPU 12)"));
 	done(&r);
 }
 

@@ -1,123 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tracker against histories whose truth is known, written as blkparse would print them:
- * "TIME ACTION RWBS SECTOR + SECTORS ...", times in us. What is tested is named by the section of
- * doc/model.md.
+ * The tracker against histories whose truth is known (track_play.h). What is tested is named by the
+ * section of doc/model.md.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "cm.h"
-#include "track/track.h"
-
-#define DISK  DEVICE(8, 0)
-#define UPPER DEVICE(9, 0)
-#define MAX   64
-
-struct run {
-	struct facts facts;
-	struct summary sum;
-	struct io ios[MAX];
-	struct io_bio bios[MAX];
-	int nr_ios, nr_bios;
-};
-
-static void take_io(void *arg, const struct io *io)
-{
-	struct run *run = arg;
-
-	assert_true(run->nr_ios < MAX);
-	run->ios[run->nr_ios++] = *io;
-}
-
-static void take_bio(void *arg, const struct io_bio *bio)
-{
-	struct run *run = arg;
-
-	assert_true(run->nr_bios < MAX);
-	run->bios[run->nr_bios++] = *bio;
-}
-
-static uint8_t action_of(const char *name)
-{
-	static const struct {
-		const char *name;
-		enum action action;
-	} map[] = {
-		{ "Q", ACT_QUEUE },      { "G", ACT_GETRQ },     { "M", ACT_BACKMERGE },
-		{ "F", ACT_FRONTMERGE }, { "I", ACT_INSERT },    { "D", ACT_ISSUE },
-		{ "C", ACT_COMPLETE },   { "R", ACT_REQUEUE },   { "X", ACT_SPLIT },
-		{ "A", ACT_REMAP },      { "RM", ACT_RQ_MERGE }, { "BC", ACT_BIO_COMPLETE },
-		{ "P", ACT_PLUG },
-	};
-
-	for (size_t i = 0; i < sizeof(map) / sizeof(*map); i++)
-		if (!strcmp(map[i].name, name))
-			return (uint8_t)map[i].action;
-	fail_msg("no action %s", name);
-	return 0;
-}
-
-/* One line: TIME ACTION RWBS SECTOR + N [/ NEW_SECTOR | < UPPER_SECTOR | [ERROR | p PID] [on UPPER] */
-static struct event parse(const char *line)
-{
-	struct event ev = { .device = DISK, .pid = 100 };
-	char action[8], rwbs[16], more[64] = "";
-	unsigned long long us, sector, n;
-	const char *at;
-
-	if (sscanf(line, "%llu %7s %15s %llu + %llu %63[^\n]", &us, action, rwbs, &sector, &n,
-		   more) < 5)
-		fail_msg("bad line: %s", line);
-	ev.time_ns = us * 1000;
-	ev.action = action_of(action);
-	ev.sector = sector;
-	ev.bytes = (uint32_t)n * SECTOR_SIZE;
-	event_set_rwbs(&ev, rwbs, strlen(rwbs), (uint32_t)n);
-	if ((at = strchr(more, '/')))
-		ev.aux_sector = strtoull(at + 1, NULL, 10);
-	if ((at = strchr(more, '<'))) {
-		ev.aux_device = UPPER;
-		ev.aux_sector = strtoull(at + 1, NULL, 10);
-	}
-	if ((at = strchr(more, '[')))
-		ev.error = (int16_t)-atoi(at + 1);
-	if ((at = strchr(more, 'p')) && !strstr(more, "upper"))
-		ev.pid = (uint32_t)atoi(at + 1);
-	if (strstr(more, "upper"))
-		ev.device = UPPER;
-	return ev;
-}
-
-static void play_with(struct run *run, struct track_options options, const char *text)
-{
-	struct tracker *t;
-	struct sink *sink;
-	char *copy = strdup(text), *save = NULL;
-
-	options.out = (struct track_sink){ .bio = take_bio, .request = take_io, .arg = run };
-	t = tracker_new(&options, &run->facts, &run->sum);
-	sink = tracker_sink(t);
-	for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		struct event ev = parse(line);
-
-		sink->ops->events(sink, &ev, 1);
-	}
-	sink->ops->finish(sink);
-	tracker_free(t);
-	free(copy);
-}
-
-static void play(struct run *run, const char *text)
-{
-	struct track_options all = { .from_ns = TIME_NONE, .to_ns = TIME_NONE };
-
-	*run = (struct run){ 0 };
-	facts_init(&run->facts);
-	play_with(run, all, text);
-}
+#include "track_play.h"
 
 /* With process `pid` as the command; 7 is another program, 50 a kernel worker. */
 static void play_as(struct run *run, uint32_t pid, const char *text)
@@ -132,21 +18,6 @@ static void play_as(struct run *run, uint32_t pid, const char *text)
 	names_add(&run->facts.names, 7, 0, "other", 5);
 	names_add(&run->facts.names, 50, 0, "kworker/u4:1", 12);
 	play_with(run, options, text);
-}
-
-static void done(struct run *run)
-{
-	summary_release(&run->sum);
-	facts_release(&run->facts);
-}
-
-static struct device_sum *dev(struct run *run)
-{
-	for (size_t i = 0; i < run->sum.nr_devices; i++)
-		if (run->sum.devices[i].device == DISK)
-			return &run->sum.devices[i];
-	fail_msg("the disk is not in the summary");
-	return NULL;
 }
 
 static void one_write(void **state)
@@ -331,10 +202,12 @@ static void never_across_classes(void **state)
 	struct run r;
 
 	(void)state;
-	play(&r, "0 D W 100 + 8\n90 C R 100 + 8\n");
-	assert_int_equal(r.nr_ios, 0);
-	assert_int_equal(dev(&r)->orphan_completes, 1);
-	assert_int_equal(dev(&r)->class_mismatches, 1);
+	play(&r, "0 D W 100 + 8\n90 C R 100 + 8\n100 D W 200 + 8\n190 C R 200 + 16\n");
+	assert_int_equal(r.nr_ios, 1);
+	assert_true(r.ios[0].lost); /* the same range: both have lost their other half */
+	assert_int_equal(dev(&r)->orphan_completes, 2);
+	assert_int_equal(dev(&r)->orphan_issues, 1);
+	assert_int_equal(dev(&r)->class_mismatches, 2);
 	assert_int_equal(dev(&r)->in_flight, 1);
 	assert_int_equal(dev(&r)->latency[PHASE_D2C].n, 0);
 	done(&r);

@@ -678,6 +678,290 @@ static void flush_parts_have_a_legend(void **state)
 	free(page);
 }
 
+/* As if it had been pasted. */
+static void make_text(struct fixture *f)
+{
+	f->facts.inputs[0].is_text = true;
+	f->facts.inputs[0].format = "blkparse";
+	f->facts.inputs[0].lines_used = 12;
+	f->facts.inputs[0].lines_ignored = 3;
+	f->facts.inputs[0].missing_numbers = 9;
+	f->facts.dropped_told = false;
+}
+
+static void text_is_an_excerpt(void **state)
+{
+	struct fixture *f = *state;
+	const json_t *dev;
+	json_t *tree;
+	char *page;
+
+	make_text(f);
+	tree = report_tree(&f->report);
+	check_whys(tree);
+	assert_false(report_has_losses(&f->report));
+	dev = json_array_get(tree_at(tree, "inputs"), 0);
+	assert_int_equal(tree_u64(dev, "lines_used"), 12);
+	assert_int_equal(tree_u64(dev, "missing_numbers"), 9);
+	assert_int_equal(tree_u64(dev, "resolution_ns"), 1);
+	assert_int_equal(tree_u64(tree, "losses.sequence_gaps"), 0);
+	assert_string_equal(tree_str(tree, "losses.lost_events_why"), "a text does not carry it");
+	assert_true(json_array_size(tree_at(tree, "losses.unsafe")) > 0);
+	assert_non_null(find_finding(tree_at(tree, "findings"), "numbers-missing"));
+	json_decref(tree);
+	page = page_of(&f->report, false);
+	assert_says(
+		page,
+		"12 of 15 lines used (3 ignored: --show-ignored),\n           9 numbers missing");
+	free(page);
+}
+
+/* Nothing ended: unknown, not 0. */
+static void nothing_ended(void **state)
+{
+	struct fixture *f = *state;
+	struct device_sum *dev = &f->sum.devices[0];
+	const json_t *tree_dev;
+	json_t *tree;
+	char *page;
+
+	make_text(f);
+	memset(dev->completed_bytes, 0, sizeof(dev->completed_bytes));
+	for (int p = 0; p < PHASE_NR; p++)
+		hist_release(&dev->latency[p]);
+	for (int c = 0; c < CLASS_NR; c++)
+		hist_release(&dev->class_d2c[c]);
+	tree = report_tree(&f->report);
+	check_whys(tree);
+	tree_dev = json_array_get(tree_at(tree, "devices"), 0);
+	assert_string_equal(tree_str(tree_dev, "latency_ns.d2c_why"),
+			    "n/a, no C events in this excerpt");
+	assert_null(tree_at(tree_dev, "busy_share"));
+	assert_null(tree_at(tree_dev, "depth"));
+	assert_string_equal(tree_str(tree, "verdict.bound"), "unknown");
+	assert_null(tree_at(tree, "verdict.shares"));
+	json_decref(tree);
+	page = page_of(&f->report, false);
+	assert_says(page, "n/a, no C events in this excerpt");
+	assert_says(page, "Cannot be told from this text, because this excerpt has no C events");
+	free(page);
+}
+
+static void nothing_queued_nor_issued(void **state)
+{
+	struct fixture *f = *state;
+	struct device_sum *dev = &f->sum.devices[0];
+	const json_t *tree_dev;
+	json_t *tree;
+
+	make_text(f);
+	memset(dev->requests, 0, sizeof(dev->requests));
+	memset(dev->bios, 0, sizeof(dev->bios));
+	dev->have_requests = false;
+	tree = report_tree(&f->report);
+	check_whys(tree);
+	tree_dev = json_array_get(tree_at(tree, "devices"), 0);
+	assert_null(tree_at(tree_dev, "requests"));
+	assert_null(tree_at(tree_dev, "bios.write"));
+	assert_string_equal(tree_str(tree_dev, "requests_why"),
+			    "no request events (G, I, D) in this excerpt");
+	json_decref(tree);
+}
+
+static void lengths_untold(void **state)
+{
+	struct fixture *f = *state;
+	const json_t *dev;
+	json_t *tree;
+
+	f->sum.devices[0].bytes_unknown = 3;
+	f->sum.devices[0].device = DEVICE(DEVICE_NAMED_MAJOR, 0);
+	facts_device(&f->facts, DEVICE(DEVICE_NAMED_MAJOR, 0), "sdx");
+	f->sum.processes[0]->bytes_unknown = 3;
+	tree = report_tree(&f->report);
+	check_whys(tree);
+	dev = json_array_get(tree_at(tree, "devices"), 0);
+	assert_null(tree_at(dev, "bios.write.bytes"));
+	assert_int_equal(tree_u64(dev, "bios.write.count"), 2000);
+	assert_null(tree_at(dev, "device"));
+	assert_string_equal(tree_str(dev, "name"), "sdx");
+	assert_null(tree_at(json_array_get(tree_at(tree, "processes"), 0), "write_bytes"));
+	json_decref(tree);
+	free(page_of(&f->report, false));
+}
+
+#define BLOCK                                                                             \
+	"{'name': 'vda', 'kind': 'total', 'reads_queued': {'count': 10, 'bytes': 40960}," \
+	" 'writes_queued': {'count': 2005, 'bytes': 8192000},"                            \
+	" 'read_dispatches': {'count': 10, 'bytes': 40960},"                              \
+	" 'write_dispatches': {'count': 1007, 'bytes': 8192000},"                         \
+	" 'writes_completed': {'count': 3000, 'bytes': 16384000},"                        \
+	" 'events': %d, 'derived': {}}"
+
+static void add_block(struct fixture *f, int events)
+{
+	char text[1000];
+
+	snprintf(text, sizeof(text), BLOCK, events);
+	facts_append(&f->facts.summary_blocks, json_of(text));
+}
+
+static void events_beside_their_summary(void **state)
+{
+	struct fixture *f = *state;
+	const json_t *finding;
+	json_t *tree;
+	char *page;
+
+	make_text(f);
+	add_block(f, 4321);
+	f->sum.devices[0].double_completions = 5;
+	tree = report_tree(&f->report);
+	finding = find_finding(tree_at(tree, "findings"), "summary-cross-check");
+	assert_true(json_is_true(tree_at(finding, "evidence.agrees")));
+	finding = find_finding(tree_at(tree, "findings"), "double-completion");
+	assert_string_equal(tree_str(finding, "severity"), "warning");
+	assert_non_null(strstr(tree_str(finding, "sentence"),
+			       "completed 15.6 MiB > dispatched 7.81 MiB; counting requests: "
+			       "1,007/7.81 MiB"));
+	json_decref(tree);
+	page = page_of(&f->report, false);
+	assert_says(page, "SUMMARY vda\n");
+	assert_says(page, "  dispatched         10   40.0 KiB   4.00 KiB      1,007");
+	assert_says(page, "  merges              ?          ?          -");
+	free(page);
+}
+
+static void summary_of_more(void **state)
+{
+	struct fixture *f = *state;
+	const json_t *finding;
+	json_t *tree;
+
+	make_text(f);
+	add_block(f, 100000);
+	f->report.flags_seen = EV_ZONE_APPEND;
+	tree = report_tree(&f->report);
+	finding = find_finding(tree_at(tree, "findings"), "summary-cross-check");
+	assert_null(tree_at(finding, "evidence.agrees"));
+	assert_non_null(strstr(tree_str(finding, "sentence"), "4,321 of 100,000 events"));
+	assert_null(find_finding(tree_at(tree, "findings"), "zone-append-counted-as-read"));
+	json_decref(tree);
+	f->sum.devices[0].bios[CLASS_READ].count = 0;
+	f->sum.devices[0].requests[CLASS_READ].count = 0;
+	tree = report_tree(&f->report);
+	assert_non_null(find_finding(tree_at(tree, "findings"), "zone-append-counted-as-read"));
+	json_decref(tree);
+}
+
+/* A paste without events is a page without an empty device and without a verdict. */
+static void facts_alone(void **state)
+{
+	struct fixture *f = *state;
+	struct summary none = { .first_ns = UINT64_MAX };
+	json_t *tree;
+	char *page;
+
+	make_text(f);
+	f->facts.inputs[0].events = 0;
+	f->report.sum = &none;
+	f->report.verdict = NULL;
+	f->report.wait = NULL;
+	facts_append(&f->facts.metrics,
+		     json_of("{'name': 'throughput', 'value': 1048576, 'unit': 'bytes_per_s',"
+			     " 'better': 'higher', 'n': 13, 'sd': 12.5, 'source': 'dd',"
+			     " 'context': 'Before'}"));
+	tree = report_tree(&f->report);
+	check_whys(tree);
+	assert_null(tree_at(tree, "span_ns"));
+	json_decref(tree);
+	page = page_of(&f->report, false);
+	assert_null(strstr(page, "VERDICT"));
+	assert_null(strstr(page, "DEVICE"));
+	assert_null(strstr(page, "losses:"));
+	assert_says(page,
+		    "  below    \"Before\"\n  throughput                       1.00 MiB/s higher ");
+	free(page);
+	facts_append(&f->facts.findings,
+		     json_of("{'id': 'bound-from-table', 'severity': 'notice', 'title': 'x',"
+			     " 'sentence': 'It waits.', 'evidence': {'bound': 'queue'},"
+			     " 'advice': []}"));
+	tree = report_tree(&f->report);
+	check_whys(tree);
+	assert_string_equal(tree_str(tree, "verdict.bound"), "queue");
+	assert_null(tree_at(tree, "verdict.shares"));
+	json_decref(tree);
+	page = page_of(&f->report, false);
+	assert_says(page, "VERDICT    It waits.");
+	free(page);
+}
+
+static void series_of_cumulative_completions(void **state)
+{
+	struct fixture *f = *state;
+	struct device_sum *dev = &f->sum.devices[0];
+	const json_t *finding;
+	json_t *tree;
+
+	dev->cumulative = calloc(1, sizeof(*dev->cumulative));
+	dev->nr_cumulative = 1;
+	dev->cumulative_completions = 3;
+	dev->cumulative[0] = (struct cumulative){ .sector = 4096,
+						  .first_ns = 1000 * MS,
+						  .last_ns = 1020 * MS,
+						  .first_bytes = 5 * 65536,
+						  .last_bytes = 7 * 65536,
+						  .lines = 3,
+						  .smallest_bytes = 65536,
+						  .common_bytes = 65536,
+						  .votes = 2,
+						  .class = CLASS_DISCARD };
+	tree = report_tree(&f->report);
+	finding = find_finding(tree_at(tree, "findings"), "cumulative-completion");
+	assert_int_equal(tree_u64(finding, "evidence.pieces"), 7);
+	assert_int_equal(tree_u64(finding, "evidence.mean_interval_ns"), 10 * MS);
+	json_decref(tree);
+}
+
+/* Of a worker above whose device another one was not recorded. */
+static void proxies(void **state)
+{
+	struct fixture *f = *state;
+	const json_t *finding;
+	json_t *tree;
+
+	names_add(&f->facts.names, 120, 6, "dmcrypt_write/2", 15);
+	f->sum.devices[0].parents[0] = DEVICE(252, 3);
+	tree = report_tree(&f->report);
+	finding = find_finding(tree_at(tree, "findings"), "proxy-submitter");
+	assert_non_null(finding);
+	assert_non_null(strstr(json_string_value(json_array_get(tree_at(finding, "advice"), 0)),
+			       "dm-3 (252,3)"));
+	json_decref(tree);
+	f->sum.devices[0].parents[0] = DEVICE(253, 3); /* its own partition */
+	tree = report_tree(&f->report);
+	assert_null(find_finding(tree_at(tree, "findings"), "proxy-submitter"));
+	json_decref(tree);
+}
+
+/* Written key by key, it is what jansson would write. */
+static void json_text(void **state)
+{
+	struct fixture *f = *state;
+	json_t *tree = report_tree(&f->report);
+	char *expect = json_dumps(tree, JSON_INDENT(2) | JSON_REAL_PRECISION(9)), *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	report_json(&f->report, tree, out);
+	fclose(out);
+	assert_int_equal(len, strlen(expect) + 1);
+	assert_memory_equal(text, expect, len - 1);
+	free(text);
+	free(expect);
+	json_decref(tree);
+}
+
 int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -705,6 +989,16 @@ int main(void)
 		CASE(helpers_of_others),
 		CASE(given_up),
 		CASE(flush_parts_have_a_legend),
+		CASE(text_is_an_excerpt),
+		CASE(nothing_ended),
+		CASE(nothing_queued_nor_issued),
+		CASE(lengths_untold),
+		CASE(events_beside_their_summary),
+		CASE(summary_of_more),
+		CASE(facts_alone),
+		CASE(series_of_cumulative_completions),
+		CASE(proxies),
+		CASE(json_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""Time and peak memory of a command; what the benchmarks of readers share."""
+import os
+import random
+import subprocess
+import sys
+import time
+
+
+def timed(command, cwd):
+    """(seconds, peak MiB, status) of a shell command. GNU time forks from a small process, so its
+    maximum is that of the command (a child of this interpreter would start with its size)."""
+    memory = os.path.join(cwd, "peak")
+    start = time.perf_counter()
+    done = subprocess.run(["/usr/bin/time", "-q", "-o", memory, "-f", "%M", "sh", "-c", "exec " + command],
+                          cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, check=False)
+    seconds = time.perf_counter() - start
+    with open(memory, encoding="ascii") as file:
+        return seconds, int(file.read().split()[-1]) / 1024, done
+
+
+def rounds(arms, nr, cwd, what, seed=20240229):
+    """Runs every arm (name -> command) once a round, in random order, and one round more to warm the page
+    cache: (seconds, peak MiB), each name -> list."""
+    seconds, memory = {name: [] for name in arms}, {name: [] for name in arms}
+    rng = random.Random(seed)
+    for turn in range(nr + 1):
+        order = list(arms)
+        rng.shuffle(order)
+        for name in order:
+            print(f"\r{what}: round {turn}/{nr}: {name:32}", end="", file=sys.stderr, flush=True)
+            wall, peak, done = timed(arms[name], cwd)
+            if done.returncode not in (0, 3):
+                sys.exit(f"\n{name}: status {done.returncode}: {done.stderr.decode(errors='replace')}")
+            if turn:
+                seconds[name].append(wall)
+                memory[name].append(peak)
+    print(file=sys.stderr)
+    return seconds, memory

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How bios end: with the last of their bytes, with a completion of their own, or as a NOWAIT attempt.
+ */
+#include "track/state.h"
+
+static void hand_out(struct tracker *t, struct bio *bio)
+{
+	struct device_sum *sum = &t->sum->devices[bio->dev];
+	const struct io_bio *io = &bio->io;
+
+	if (t->counting && !io->left_out) {
+		add_phase(sum, PHASE_A2Q, io->remap_ns, io->queue_ns);
+		add_phase(sum, PHASE_Q2G, io->queue_ns, io->get_ns);
+		add_phase(sum, PHASE_Q2M, io->queue_ns, io->merge_ns);
+		add_phase(sum, PHASE_BIO_Q2C, io->queue_ns, io->complete_ns);
+		add_phase(sum, PHASE_CHAIN_Q2C, io->remap_ns, io->complete_ns);
+		hist_add(&bio->process->sum.q2c, elapsed(io->queue_ns, io->complete_ns));
+	}
+	if (t->options.out.bio)
+		t->options.out.bio(t->options.out.arg, io);
+}
+
+static void bio_end(struct tracker *t, struct bio *bio)
+{
+	bio->io.complete_ns = t->now_ns;
+	hand_out(t, bio);
+	wait_del(bio);
+	if (bio->aged_out)
+		t->devices[bio->dev]->nr_aged--;
+	else
+		timeline_open(t, t->devices[bio->dev], -1);
+	slab_put(&t->bios, bio);
+	t->nr_bios--;
+}
+
+void bio_piece_done(struct tracker *t, struct bio *piece, uint32_t bytes, int error)
+{
+	struct bio *origin = piece->origin;
+
+	if (error && !origin->io.error)
+		origin->io.error = (int16_t)error;
+	piece->bytes -= bytes;
+	origin->bytes_left -= bytes < origin->bytes_left ? bytes : origin->bytes_left;
+	if (piece != origin && !piece->bytes)
+		slab_put(&t->bios, piece);
+	if (!origin->bytes_left)
+		bio_end(t, origin);
+}
+
+void bio_nowait_failed(struct tracker *t, struct device *d, struct bio *bio)
+{
+	bio_stop_waiting(t, bio);
+	bio->io.complete_ns = t->now_ns;
+	hash_add(&t->retries, &bio->by_start, start_key(d, bio->sector));
+	if (t->counting)
+		device_sum(t, d)->nowait_retries++;
+}
+
+/* The flush bio of a bio-based device, or NULL. */
+static bool end_flush_bio(struct tracker *t, struct device *d)
+{
+	struct bio *bio = d->flush_first;
+
+	if (!bio)
+		return false;
+	d->flush_first = bio->next;
+	bio_end(t, bio);
+	return true;
+}
+
+uint32_t bio_front_done(struct tracker *t, struct device *d, struct bio *bio, uint32_t bytes,
+			int error)
+{
+	if (bytes > bio->bytes)
+		bytes = bio->bytes;
+	bio_stop_waiting(t, bio);
+	if (bytes < bio->bytes) { /* the rest goes on waiting */
+		bio->sector += bytes / SECTOR_SIZE;
+		bio_start_waiting(t, bio);
+	}
+	timeline_completed(t, d, NULL, bytes);
+	bio_piece_done(t, bio, bytes, error);
+	return bytes;
+}
+
+void bio_complete(struct tracker *t, struct device *d, const struct event *ev)
+{
+	struct device_sum *sum = device_sum(t, d);
+	struct bio *bio = bio_find(t, d, ev);
+	uint32_t bytes = ev->bytes;
+
+	if (bytes == 0 && !sum->have_requests && end_flush_bio(t, d))
+		return;
+	if (bio && ev->error == -11 && bio == bio->origin) {
+		bio_nowait_failed(t, d, bio);
+		return;
+	}
+	if (!bio && bytes && !sum->have_requests)
+		bio = bio_cut_free(t, d, ev);
+	if (!bio || !bytes) {
+		/* A request's completion told of it already, or will. */
+		if (t->counting && bytes)
+			sum->double_completions++;
+		return;
+	}
+	if (ev->error)
+		note_error(sum, ev);
+	if (ev->flags & EV_NO_BYTES)
+		bytes = bio->bytes;
+	bytes = bio_front_done(t, d, bio, bytes, ev->error);
+	if (t->counting && !(ev->flags & EV_NO_BYTES))
+		sum->completed_bytes[ev->class] += bytes;
+}

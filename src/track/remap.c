@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A: a bio goes on to another device, or from a partition to its disk [9]. A remap is remembered by
+ * CPU until the Q (or G) that follows it there.
+ */
+#include "track/state.h"
+
+#define MOST_LOOKED_AT 4096u /* of completions that may well be of something else */
+
+static struct remap *remap_slot(struct tracker *t, const struct event *ev)
+{
+	return &t->remaps[ev->cpu % REMAP_SLOTS];
+}
+
+static void add_parent(struct device_sum *sum, uint32_t from)
+{
+	for (int i = 0; i < sum->nr_parents; i++)
+		if (sum->parents[i] == from)
+			return;
+	if (sum->nr_parents < sizeof(sum->parents) / sizeof(*sum->parents))
+		sum->parents[sum->nr_parents++] = from;
+}
+
+/* The waiting bio that contains this sector. Linear in what waits: only for bio-based devices that map or
+ * complete in pieces out of order. */
+static struct bio *find_containing(struct tracker *t, const struct device *d,
+				   const struct event *ev)
+{
+	uint32_t left = ev->flags & EV_UNTOLD_KIND ? MOST_LOOKED_AT : UINT32_MAX;
+	struct hash_walk walk = { 0 };
+	struct hnode *node;
+
+	bio_settle(t);
+	while (left-- && (node = hash_walk(&t->waiting, &walk)) != NULL) {
+		struct bio *bio = container_of(node, struct bio, by_start);
+
+		if (bio->dev == d->index && bio->class == ev->class && bio->sector < ev->sector &&
+		    ev->sector < bio->sector + bio->bytes / SECTOR_SIZE)
+			return bio;
+	}
+	return NULL;
+}
+
+struct bio *bio_cut_free(struct tracker *t, struct device *d, const struct event *ev)
+{
+	struct bio *bio = bio_find(t, d, ev);
+	struct event cut = { .class = ev->class };
+
+	if (!bio) {
+		bio = find_containing(t, d, ev);
+		if (!bio)
+			return NULL;
+		cut.sector = bio->sector;
+		cut.aux_sector = ev->sector;
+		bio_split(t, d, &cut);
+		bio = bio_find_at(t, d, ev->sector, ev->class);
+	}
+	if (bio && ev->bytes && ev->bytes < bio->bytes) {
+		cut.sector = ev->sector;
+		cut.aux_sector = ev->sector + ev->bytes / SECTOR_SIZE;
+		bio_split(t, d, &cut);
+		bio = bio_find_at(t, d, ev->sector, ev->class);
+	}
+	return bio;
+}
+
+/* The I/O of a bio of a recorded upper device goes on below: cut the mapped part off as a piece of
+ * its own, since that is what will complete, and let the waiter look at the level below. */
+static bool map_down(struct tracker *t, const struct event *ev)
+{
+	struct device *upper = device_known(t, ev->aux_device);
+	struct event from = { .sector = ev->aux_sector, .bytes = ev->bytes, .class = ev->class };
+	struct bio *bio;
+
+	if (!upper || upper->number == ev->device)
+		return false;
+	bio = bio_cut_free(t, upper, &from);
+	if (!bio && ev->class == CLASS_WRITE) /* flags get lost on the way down [6] */
+		bio = bio_find_at(t, upper, ev->aux_sector, CLASS_FLUSH);
+	if (!bio)
+		return true;
+	device_sum(t, upper)->mapped = true;
+	bio->origin->mapped = true;
+	wait_del(bio->origin);
+	return true;
+}
+
+void bio_remap(struct tracker *t, struct device *d, const struct event *ev)
+{
+	struct remap *r = remap_slot(t, ev);
+	uint64_t since_ns = ev->time_ns;
+
+	/* A chain keeps the time of its first A. Its targets are told by their disk where they are
+	 * partitions, its sources by themselves: then the disk is the same twice. */
+	if (r->used && r->sector == ev->aux_sector &&
+	    (r->device == ev->aux_device || r->device == ev->device))
+		since_ns = r->time_ns;
+	*r = (struct remap){
+		.sector = ev->sector, .time_ns = since_ns, .device = ev->device, .used = true
+	};
+	add_parent(device_sum(t, d), ev->aux_device);
+	r->below = map_down(t, ev);
+}
+
+uint64_t bio_remapped_at(struct tracker *t, const struct event *ev, bool *below)
+{
+	struct remap *r = remap_slot(t, ev);
+
+	if (!r->used || r->device != ev->device || r->sector != ev->sector)
+		return TIME_NONE;
+	r->used = false;
+	*below = r->below;
+	return r->time_ns;
+}
+
+struct bio *bio_remapped_in(struct tracker *t, struct device *d, const struct event *ev)
+{
+	struct event queue = *ev;
+	bool below = false;
+	uint64_t since_ns = bio_remapped_at(t, ev, &below);
+	struct bio *bio;
+
+	if (since_ns == TIME_NONE)
+		return NULL;
+	queue.time_ns = since_ns;
+	bio = bio_new(t, d, &queue);
+	bio->io.remap_ns = since_ns;
+	if (t->counting)
+		device_sum(t, d)->remapped_in++;
+	return bio;
+}
