@@ -219,7 +219,7 @@ static void say_wrapped(const struct blkparse *b, struct text *text)
 	json_t *evidence = finding_add(
 		text_facts(text), "wrapped-time", "warning", "Times were negative",
 		mem_printf("%llu times of a live pipe lie before its first event; blkparse printed "
-			   "them as 40 years. They were put back, up to %llu ns before it.",
+			   "them as decades. They were put back, up to %llu ns before it.",
 			   (unsigned long long)b->nr_wrapped, (unsigned long long)first),
 		"Save the trace and read it from files: then the first event is known.");
 

@@ -6,6 +6,8 @@
 #ifndef BLKLAB_READ_BLKPARSE_TEXT_H
 #define BLKLAB_READ_BLKPARSE_TEXT_H
 
+#include <string.h>
+
 #include "read/text.h"
 
 enum blkparse_answer {
@@ -148,6 +150,13 @@ bool blkparse_is_rwbs(const char *letters, size_t len);
 const char *blkparse_time(const char *p, struct blkparse_line *line);
 /* "65531", "-5" or "EIO", `len` bytes: 0 or negative errno. False: it is none of them. */
 bool blkparse_error(const char *p, size_t len, int16_t *error);
+
+/* A name of `len` bytes at s; "(null)" is blkparse's word for none. */
+static inline void blkparse_set_comm(struct blkparse_line *line, const char *s, size_t len)
+{
+	line->comm_len = (uint8_t)(len < UINT8_MAX ? len : UINT8_MAX);
+	line->comm = !len || (len == 6 && !memcmp(s, "(null)", 6)) ? NULL : s;
+}
 
 static inline bool blkparse_is_plug(uint8_t action)
 {

@@ -10,137 +10,10 @@
 
 #include "base/mem.h"
 #include "read/blkparse_text.h"
+#include "read/blkparse_text_words.h"
 
-#define WORD_TIME   (1u << 0)
-#define WORD_NUMBER (1u << 1)
-#define WORD_ACTION (1u << 2)
-#define WORD_RWBS   (1u << 3)
-#define WORD_TEXT   (1u << 4)
-
-#define LINES_MAX     256u
-#define LONG_SECTORS  8192u /* of one request; a larger number is rather a place */
-#define CANDIDATE_MAX 512u  /* bytes: people keep such lines short */
-
-struct word {
-	const char *s;
-	uint32_t len, kind; /* WORD_* */
-	uint64_t number;
-	bool comma; /* "8,16": the next word touches it */
-};
-
-struct words {
-	struct word of[BLKPARSE_COLUMNS];
-	int nr;
-};
-
-static bool separates(char c)
-{
-	return strchr(" \t,;|=\"'()]+", c) != NULL;
-}
-
-/* DIGITS.DIGITS, of six to nine. */
-static bool is_time(const char *s, size_t len)
-{
-	const char *dot = memchr(s, '.', len);
-	size_t after = dot ? (size_t)(s + len - dot) - 1 : 0;
-
-	if (!dot || dot == s || after < 6 || after > 9)
-		return false;
-	for (size_t i = 0; i < len; i++)
-		if (s + i != dot && !blkparse_digit(s[i]))
-			return false;
-	return true;
-}
-
-static void classify(struct word *w)
-{
-	const char *end = blkparse_number(w->s, &w->number);
-
-	w->kind = 0;
-	if (end == w->s + w->len) {
-		w->kind = WORD_NUMBER;
-	} else if (is_time(w->s, w->len)) {
-		w->kind = WORD_TIME;
-	} else {
-		if (blkparse_action(w->s, w->len) != ACT_UNKNOWN)
-			w->kind |= WORD_ACTION;
-		if (blkparse_is_rwbs(w->s, w->len))
-			w->kind |= WORD_RWBS;
-		if (!w->kind)
-			w->kind = WORD_TEXT;
-	}
-}
-
-/* A name in brackets is one word, whatever it holds. */
-static const char *bracketed(const char *p, struct word *w)
-{
-	const char *close = strchr(p, ']');
-
-	w->s = p + 1;
-	w->len = (uint32_t)(close ? close - p - 1 : (long)strlen(p + 1));
-	w->kind = WORD_TEXT;
-	return close ? close + 1 : p + strlen(p);
-}
-
-static void split(const char *p, struct words *words)
-{
-	words->nr = 0;
-	while (words->nr < BLKPARSE_COLUMNS) {
-		struct word *w = &words->of[words->nr];
-
-		while (*p && separates(*p))
-			p++;
-		if (!*p)
-			return;
-		words->nr++;
-		*w = (struct word){ .s = p };
-		if (*p == '[') {
-			p = bracketed(p, w);
-			continue;
-		}
-		while (*p && !separates(*p) && *p != '[')
-			p++;
-		w->len = (uint32_t)(p - w->s);
-		w->comma = p[0] == ',' && blkparse_digit(p[1]);
-		classify(w);
-	}
-}
-
-static int count(const struct words *words, uint32_t kind)
-{
-	int nr = 0;
-
-	for (int i = 0; i < words->nr; i++)
-		nr += (words->of[i].kind & kind) != 0;
-	return nr;
-}
-
-/* Lines of other tools have a time as well, and a colon behind it. */
-static bool has_fraction(const struct text_line *line)
-{
-	const char *end = line->s + line->len;
-
-	for (const char *dot = line->s; (dot = memchr(dot, '.', (size_t)(end - dot))); dot++) {
-		size_t n = strspn(dot + 1, "0123456789");
-
-		if (dot > line->s && blkparse_digit(dot[-1]) && n >= 6 && n <= 9)
-			return dot[n + 1] != ':';
-	}
-	return false;
-}
-
-bool blkparse_free_candidate(const struct text_line *line)
-{
-	struct words words;
-
-	if (line->len < 12 || line->len > CANDIDATE_MAX || !has_fraction(line) ||
-	    strstr(line->s, "block_") || strstr(line->s, "blk_") || strchr(line->s, ':') == line->s)
-		return false;
-	split(line->s, &words);
-	return count(&words, WORD_TIME) == 1 && count(&words, WORD_NUMBER) >= 1 &&
-	       count(&words, WORD_ACTION) >= 1 && count(&words, WORD_RWBS) >= 1 &&
-	       count(&words, WORD_ACTION | WORD_RWBS) >= 2;
-}
+#define LINES_MAX    256u
+#define LONG_SECTORS 8192u /* of one request; a larger number is rather a place */
 
 /* ---- learning ---- */
 
@@ -422,7 +295,7 @@ bool blkparse_columns_learn(struct blkparse_columns *c, const char *const *lines
 	t->nr = nr < LINES_MAX ? nr : LINES_MAX;
 	t->need = t->nr - t->nr / 10;
 	for (size_t i = 0; i < t->nr; i++)
-		split(lines[i], &t->rows[i]);
+		blkparse_split(lines[i], &t->rows[i]);
 	found = find_all(t, c);
 	free(t);
 	return found;
@@ -458,7 +331,7 @@ bool blkparse_columns_read(const struct blkparse_columns *c, const char *text,
 	struct words words;
 
 	*line = (struct blkparse_line){ 0 };
-	split(text, &words);
+	blkparse_split(text, &words);
 	time = pick(&words, c->time, WORD_TIME);
 	action = pick(&words, c->action, WORD_ACTION);
 	rwbs = pick(&words, c->rwbs, WORD_RWBS);
@@ -482,9 +355,7 @@ bool blkparse_columns_read(const struct blkparse_columns *c, const char *text,
 		return true;
 	line->ev.pid = (uint32_t)w->number;
 	w = pick(&words, c->comm, WORD_TEXT);
-	if (w && w->len < 255) {
-		line->comm = w->s;
-		line->comm_len = (uint8_t)w->len;
-	}
+	if (w)
+		blkparse_set_comm(line, w->s, w->len);
 	return true;
 }

@@ -26,10 +26,7 @@ static const char *own_name(const char *p, const char *end, struct blkparse_line
 		close--;
 	if (close[-1] != ']' || close - p < 2)
 		return NULL;
-	line->comm = p + 1;
-	line->comm_len = (uint8_t)(close - p - 2 < 255 ? close - p - 2 : 255);
-	if (!line->comm_len || (line->comm_len == 6 && !memcmp(line->comm, "(null)", 6)))
-		line->comm = NULL;
+	blkparse_set_comm(line, p + 1, (size_t)(close - p) - 2);
 	return end;
 }
 

@@ -126,7 +126,7 @@ static const char *before_remark(const char *p, const char *close)
 /* "[NAME]" at p; where what follows it begins, or NULL: it is not closed. */
 static const char *read_comm(const char *p, const char *end, struct blkparse_line *line)
 {
-	const char *close = end;
+	const char *close;
 
 	p++;
 	/* Usually the line ends with it. */
@@ -138,10 +138,7 @@ static const char *read_comm(const char *p, const char *end, struct blkparse_lin
 		close = before_remark(p, close);
 	if (!close)
 		return NULL;
-	line->comm_len = (uint8_t)(close - p < 255 ? close - p : 255);
-	line->comm = p;
-	if (!line->comm_len || (line->comm_len == 6 && !memcmp(p, "(null)", 6)))
-		line->comm = NULL;
+	blkparse_set_comm(line, p, (size_t)(close - p));
 	return close + 1;
 }
 
@@ -362,8 +359,6 @@ static enum blkparse_answer tail_of_remap(struct blkparse_line *line, bool whole
 		return bad(line, too_long);
 	if (r.kind == RANGE_SECTOR)
 		line->ev.flags |= EV_NO_BYTES;
-	if (!strncmp(p, "&lt;-", 5))
-		p += 3;
 	if (*p != '<' || (p[1] && p[1] != '-'))
 		return bad(line, "does not say from where it was remapped");
 	p = p[1] ? blkparse_skip(p + 2) : p + 1;

@@ -92,7 +92,7 @@ static void falling(struct fs_mark *fm, struct text *text, const struct series *
 	result_finding(
 		text, "falling-trend", "notice", "files/s fall during the run",
 		mem_printf("files/s fall by %.0f %% of their mean from the first to the last "
-			   "of %" PRIu64 "intervals: the points of one run "
+			   "of %" PRIu64 " intervals: the points of one run "
 			   "are not independent, and its mean depends on its length",
 			   -share * 100, s->n),
 		json_pack("{s:f, s:f, s:I, s:f, s:f}", "trend_share", share, "kendall_z", z, "n",

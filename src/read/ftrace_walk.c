@@ -46,6 +46,25 @@ void page_walk_damage(struct page_walk *walk, size_t n)
 	walk->stats->damages++;
 }
 
+/* Fills the buffer; a short answer of blob_read may stand before an error, which is damage where the
+ * file was cut inside an archive. How many bytes, or -1. */
+static ssize_t read_full(struct page_walk *walk, struct error *err)
+{
+	size_t len = 0;
+
+	while (len < walk->buf_size) {
+		ssize_t got = blob_read(walk->blob, walk->buf + len, walk->buf_size - len, err);
+
+		if (got < 0 && !blob_damaged(walk->blob))
+			return -1;
+		walk->stats->damages += got < 0;
+		if (got <= 0)
+			break;
+		len += (size_t)got;
+	}
+	return (ssize_t)len;
+}
+
 static int refill(struct page_walk *walk, struct error *err)
 {
 	ssize_t got;
@@ -54,7 +73,7 @@ static int refill(struct page_walk *walk, struct error *err)
 		return 0;
 	if (!walk->buf)
 		walk->buf = mem_zalloc(walk->buf_size);
-	got = blob_read(walk->blob, walk->buf, walk->buf_size, err);
+	got = read_full(walk, err);
 	if (got < 0)
 		return -1;
 	walk->at_end = (size_t)got < walk->buf_size;

@@ -27,6 +27,7 @@ void rq_attempt(struct tracker *t, struct device *d, struct rq *rq)
 {
 	struct io *io = &rq->io;
 
+	window_begin(t, t->now_ns);
 	if (io->issue_ns == TIME_NONE)
 		io->issue_ns = t->now_ns;
 	else

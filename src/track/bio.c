@@ -231,8 +231,7 @@ void bio_queue(struct tracker *t, struct device *d, const struct event *ev)
 
 	if (t->sum->first_queue_ns == TIME_NONE) {
 		t->sum->first_queue_ns = ev->time_ns;
-		if (t->begin_ns == TIME_NONE)
-			t->begin_ns = ev->time_ns;
+		window_begin(t, ev->time_ns);
 	}
 	if (bio) {
 		bio_start_waiting(t, bio);

@@ -4,15 +4,35 @@
  */
 #include "track/state.h"
 
+/* The phases that are over before a bio is issued. */
+static void count_beginning(struct device_sum *sum, const struct bio *bio)
+{
+	const struct io_bio *io = &bio->io;
+
+	if (bio->unqueued)
+		return; /* they begin at its Q */
+	add_phase(sum, PHASE_A2Q, io->remap_ns, io->queue_ns);
+	add_phase(sum, PHASE_Q2G, io->queue_ns, io->get_ns);
+	add_phase(sum, PHASE_Q2M, io->queue_ns, io->merge_ns);
+}
+
+void bio_count_endless(struct tracker *t)
+{
+	for (struct link *l = t->all.open.next; l != &t->all.open; l = l->next) {
+		const struct bio *bio = container_of(l, struct bio, all);
+
+		if (!t->devices[bio->dev]->completions)
+			count_beginning(&t->sum->devices[bio->dev], bio);
+	}
+}
+
 static void hand_out(struct tracker *t, struct bio *bio)
 {
 	struct device_sum *sum = &t->sum->devices[bio->dev];
 	const struct io_bio *io = &bio->io;
 
 	if (t->counting && !io->left_out) {
-		add_phase(sum, PHASE_A2Q, io->remap_ns, io->queue_ns);
-		add_phase(sum, PHASE_Q2G, io->queue_ns, io->get_ns);
-		add_phase(sum, PHASE_Q2M, io->queue_ns, io->merge_ns);
+		count_beginning(sum, bio);
 		add_phase(sum, PHASE_BIO_Q2C, io->queue_ns, io->complete_ns);
 		add_phase(sum, PHASE_CHAIN_Q2C, io->remap_ns, io->complete_ns);
 		hist_add(&bio->process->sum.q2c, elapsed(io->queue_ns, io->complete_ns));

@@ -125,6 +125,8 @@ struct bio *bio_remapped_in(struct tracker *t, struct device *d, const struct ev
 	queue.time_ns = since_ns;
 	bio = bio_new(t, d, &queue);
 	bio->io.remap_ns = since_ns;
+	bio->unqueued = true;
+	window_begin(t, t->now_ns);
 	if (t->counting)
 		device_sum(t, d)->remapped_in++;
 	return bio;

@@ -329,11 +329,11 @@ void rq_merge_bio(struct tracker *t, struct device *d, const struct event *ev)
 	if (!rq || !bio) {
 		if (t->counting)
 			sum->orphan_merges++;
-		if (!rq)
-			return; /* a D will take the waiting bio */
 	}
 	if (bio && bio->origin->io.merge_ns == TIME_NONE)
 		bio->origin->io.merge_ns = ev->time_ns;
+	if (!rq)
+		return; /* a D will take the waiting bio */
 	rq->io.merge_ns = ev->time_ns;
 	rq->io.bytes += known_bytes(ev);
 	rq->io.flags |= ev->flags & EV_NO_BYTES;

@@ -60,6 +60,7 @@ struct bio {
 	uint16_t dev;
 	uint8_t class;
 	bool waiting;
+	bool unqueued; /* of an origin: it has no Q; its first A stands for that */
 	bool split;    /* of an origin: it has pieces */
 	bool mapped;   /* of an origin: its I/O is on the devices below [9] */
 	bool aged_out; /* no longer waited for, nor in nr_open: its end must have been lost */
@@ -228,6 +229,8 @@ void doubt_until(struct tracker *t, uint64_t time_ns); /* before now_ns moves on
 /* bio.c */
 struct bio *bio_new(struct tracker *t, struct device *d, const struct event *ev);
 void bio_start_waiting(struct tracker *t, struct bio *bio);
+/* Of excerpts without any completion: what is known of its bios is counted at the end. */
+void bio_count_endless(struct tracker *t);
 void bio_age_out(struct tracker *t, struct bio *bio);
 void bio_taken_back(struct tracker *t, struct bio *bio); /* it went on after all */
 void bio_settle(struct tracker *t);                      /* before tracker.waiting is walked */
@@ -377,6 +380,13 @@ static inline uint64_t inside_window(const struct tracker *t, uint64_t from_ns, 
 	if (to_ns > t->options.to_ns)
 		to_ns = t->options.to_ns;
 	return elapsed(from_ns, to_ns);
+}
+
+/* The window begins with the first I/O seen: its Q, or the A or D of an excerpt without. */
+static inline void window_begin(struct tracker *t, uint64_t time_ns)
+{
+	if (t->begin_ns == TIME_NONE)
+		t->begin_ns = time_ns;
 }
 
 static inline void add_phase(struct device_sum *sum, enum phase phase, uint64_t from_ns,

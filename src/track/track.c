@@ -129,6 +129,7 @@ static void track_finish(struct sink *self)
 	struct tracker *t = container_of(self, struct tracker, sink);
 	struct summary *sum = t->sum;
 
+	bio_count_endless(t);
 	timeline_finish(t);
 	for (size_t i = 0; i < t->nr_devices; i++) {
 		sum->devices[i].in_flight = t->devices[i]->nr_open + t->devices[i]->nr_aged;

@@ -569,8 +569,8 @@ static void half_seen(void **state)
 	assert_int_equal(r.nr_open_bios, 1);
 	assert_int_equal(r.open[0].insert_ns, 1521);
 	assert_int_equal(r.open[3].issue_ns, 55613);
-	for (int p = 0; p < PHASE_NR; p++)
-		assert_int_equal(dev(&r)->latency[p].n, 0);
+	for (int p = 0; p < PHASE_NR; p++) /* from A to Q is all that one of them shows */
+		assert_int_equal(dev(&r)->latency[p].n, p == PHASE_A2Q);
 	done(&r);
 }
 
