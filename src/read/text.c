@@ -250,12 +250,15 @@ static const struct source_ops text_ops = { .pull = text_pull, .release = text_r
 
 /* ---- the format ---- */
 
+/* A stray control character or two (a terminal's, a hole in a log) do not make it binary. */
 static bool looks_like_text(const uint8_t *bytes, size_t len)
 {
+	size_t strange = 0;
+
 	for (size_t i = 0; i < len; i++)
-		if ((bytes[i] < 32 && !strchr("\t\n\v\f\r\b\x03\x1b\a", bytes[i])) || !bytes[i])
-			return false;
-	return len > 0;
+		strange +=
+			!bytes[i] || (bytes[i] < 32 && !strchr("\t\n\v\f\r\b\x03\x1b\a", bytes[i]));
+	return len > 0 && strange <= 1 + len / 256;
 }
 
 static int text_probe(struct input *in, struct error *err)

@@ -27,7 +27,7 @@ static uint64_t lines_of(const char *text, size_t len)
 		if (text[i] == '\n') {
 			nr += !blank;
 			blank = true;
-		} else if (!strchr(" \t\r>", text[i])) {
+		} else if (!text[i] || !strchr(" \t\r>", text[i])) {
 			blank = false;
 		}
 	}
