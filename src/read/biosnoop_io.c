@@ -145,10 +145,12 @@ static void give(struct text *text, const struct io_times *t, struct event *ev)
 		text_event(text, ev);
 	}
 	ev->action = ACT_ISSUE;
+	ev->flags |= EV_SUBMITTER; /* biosnoop remembers who queued it */
 	ev->time_ns = t->issue_ns;
 	text_event(text, ev);
 	ev->sector = sector;
 	ev->action = ACT_COMPLETE;
+	ev->flags &= ~EV_SUBMITTER;
 	ev->time_ns = t->end_ns;
 	text_event(text, ev);
 }

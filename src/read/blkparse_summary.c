@@ -44,8 +44,8 @@ static void count_blanks(struct summary *sum)
 	for (size_t i = 0; i < SUM_NR; i++) {
 		const struct sum_number *count = &b->cells[i].count, *bytes = &b->cells[i].bytes;
 
-		sum->blank += count->seen && !count->known && !count->huge;
-		sum->blank += bytes->seen && !bytes->known && !bytes->huge;
+		sum->blank += count->seen && !count->known && !count->huge && !count->why;
+		sum->blank += bytes->seen && !bytes->known && !bytes->huge && !bytes->why;
 	}
 	sum->blank += b->events.seen && !b->events.known && !b->events.huge;
 	sum->blank += b->read_rate.seen && !b->read_rate.known && !b->read_rate.huge;

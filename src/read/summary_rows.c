@@ -142,6 +142,16 @@ static bool size_parse(struct scan *s, struct sum_number *n)
 	return true;
 }
 
+/* The size that belongs behind it is not there: the number may be cut off too ("142," of "142,183"). */
+static enum sum_answer cut_off(struct sum_cell *cell)
+{
+	static const char why[] = "the line is cut off there";
+
+	cell->count = (struct sum_number){ .seen = true, .why = why };
+	cell->bytes.why = why;
+	return SUM_OPEN;
+}
+
 /* What stands behind a label's colon. */
 static enum sum_answer values_parse(struct scan *s, struct sum_half *half)
 {
@@ -152,11 +162,11 @@ static enum sum_answer values_parse(struct scan *s, struct sum_half *half)
 	if (!sum_has_size(half->row))
 		return cell->count.known || cell->count.huge || !scan_done(s) ? SUM_OK : SUM_OPEN;
 	if (scan_done(s))
-		return SUM_OPEN;
+		return cut_off(cell);
 	if (!scan_char(s, ','))
 		return SUM_BAD;
 	if (scan_done(s))
-		return SUM_OPEN;
+		return cut_off(cell);
 	return size_parse(s, &cell->bytes) ? SUM_OK : SUM_BAD;
 }
 

@@ -177,6 +177,10 @@ static void finish(struct text *t)
 	describe(t);
 	facts->inputs[t->input].missing_numbers = t->missing_numbers;
 	facts->inputs[t->input].events = t->events;
+	for (size_t i = 0; i < t->nr_kinds; i++)
+		facts->text_clocks += t->gave[i];
+	if (t->events)
+		facts->text_bias_ns = TEXT_BIAS;
 	if (t->events && !t->drops_told)
 		facts_dropped_unknown(facts, "a text does not carry the number of dropped events");
 	if (t->lines.broken.text[0]) {
@@ -212,14 +216,30 @@ static bool fill(struct text *t)
 	}
 }
 
+static void say_repeated(struct text *t)
+{
+	uint64_t nr = t->order.repeated;
+
+	if (!nr)
+		return;
+	facts_note(t->facts, "%llu event lines are in the text twice; they are counted once",
+		   (unsigned long long)nr);
+	t->facts->inputs[t->input].events -= nr;
+	t->order.repeated = 0;
+}
+
 static int text_pull(struct source *self, struct event *events, int max, struct error *err)
 {
 	struct text *t = container_of(self, struct text, self);
 	int nr;
 
-	if (!fill(t))
-		return 0;
-	nr = text_order_take(&t->order, events, max);
+	do {
+		if (!fill(t)) {
+			say_repeated(t);
+			return 0;
+		}
+		nr = text_order_take(&t->order, events, max);
+	} while (!nr); /* what there was had been pasted twice */
 	self->stats.events += (uint64_t)nr;
 	return nr;
 }
@@ -232,6 +252,7 @@ static void text_free(struct text *t)
 		free(t->states[i]);
 	free(t->states);
 	free(t->used);
+	free(t->gave);
 	free(t->pending);
 	for (size_t i = 0; i < t->nr_cpus; i++)
 		free(t->cpus[i].counters);
@@ -281,6 +302,7 @@ static struct text *text_new(struct input *in, struct facts *facts)
 	while (text_kinds[t->nr_kinds])
 		t->nr_kinds++;
 	t->states = mem_zalloc((t->nr_kinds + 1) * sizeof(*t->states));
+	t->gave = mem_zalloc((t->nr_kinds + 1) * sizeof(*t->gave));
 	t->used = mem_zalloc((t->nr_kinds + 1) * sizeof(*t->used));
 	for (size_t i = 0; i < t->nr_kinds; i++)
 		t->states[i] = mem_zalloc(text_kinds[i]->state_size);

@@ -11,11 +11,17 @@
 #include "trace/format.h"
 
 #define TEXT_WORDS   16
+#define TEXT_GAPS    8u
 #define TEXT_HEADING 200u
 
 /* The numbers of one CPU: one counter per device that was traced. */
 struct text_counter {
 	uint32_t device, last;
+	/* The last gaps: a number that comes late lies in one, one that was pasted twice does not. */
+	struct {
+		uint32_t from, to;
+	} gaps[TEXT_GAPS];
+	uint32_t nr_gaps; /* ever; the latest are kept */
 };
 
 struct text_cpu {
@@ -31,6 +37,7 @@ struct text {
 	struct text_order order;
 	void **states;  /* owned, of the kinds */
 	uint64_t *used; /* owned: lines of each kind */
+	bool *gave;     /* owned: events came from that kind */
 	size_t nr_kinds, kind, last_kind;
 	const char *why; /* of the line at hand */
 	char *pending;   /* owned: a line that breaks off */

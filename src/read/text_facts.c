@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/printable.h"
 #include "read/text_core.h"
+#include "read/text_scan.h"
 
 #define CPUS_MAX     65536u
 #define COUNTERS_MAX 64u /* per CPU */
@@ -26,6 +27,7 @@ size_t text_input(const struct text *text)
 void text_event(struct text *text, const struct event *ev)
 {
 	text->events++;
+	text->gave[text->kind] |= ev->class != CLASS_NONE;
 	text_order_add(&text->order, ev);
 }
 
@@ -90,6 +92,27 @@ static struct text_counter *counter_of(struct text_cpu *cpu, uint32_t device, ui
 	return same;
 }
 
+static void add_gap(struct text *text, struct text_counter *c, uint32_t from, uint32_t to)
+{
+	text->missing_numbers += (uint64_t)to - from + 1;
+	c->gaps[c->nr_gaps % TEXT_GAPS].from = from;
+	c->gaps[c->nr_gaps % TEXT_GAPS].to = to;
+	c->nr_gaps++;
+}
+
+/* A number that comes late is not missing. */
+static void fill_gap(struct text *text, struct text_counter *c, uint32_t sequence)
+{
+	for (uint32_t i = 0; i < c->nr_gaps && i < TEXT_GAPS; i++) {
+		if (sequence < c->gaps[i].from || sequence > c->gaps[i].to)
+			continue;
+		text->missing_numbers--;
+		if (sequence == c->gaps[i].from) /* lines in between may come twice; hardly */
+			c->gaps[i].from++;
+		return;
+	}
+}
+
 void text_sequence(struct text *text, uint32_t number, uint32_t device, uint32_t sequence)
 {
 	struct text_cpu *cpu = sequence ? cpu_of(text, number) : NULL;
@@ -103,14 +126,16 @@ void text_sequence(struct text *text, uint32_t number, uint32_t device, uint32_t
 			return;
 		cpu->counters = mem_grow(cpu->counters, cpu->nr, sizeof(*cpu->counters));
 		cpu->recent = cpu->nr;
-		cpu->counters[cpu->nr++] = (struct text_counter){ device, sequence };
+		cpu->counters[cpu->nr++] =
+			(struct text_counter){ .device = device, .last = sequence };
 		return;
 	}
 	if (sequence > c->last) {
-		text->missing_numbers += sequence - c->last - 1;
+		if (sequence > c->last + 1)
+			add_gap(text, c, c->last + 1, sequence - 1);
 		c->last = sequence;
-	} else if (sequence < c->last && text->missing_numbers) {
-		text->missing_numbers--; /* late, not missing */
+	} else if (sequence < c->last) {
+		fill_gap(text, c, sequence);
 	}
 }
 
@@ -214,8 +239,9 @@ void text_maybe_heading(struct text *text, const char *s, size_t len)
 		return;
 	}
 	strcpy(text->maybe, line);
-	if (is_prompt(line) ||
-	    (words(line) <= 5 && (line[n - 1] == ':' || line[0] == '[' || !strncmp(line, "==", 2))))
+	if (is_prompt(line) || (words(line) <= 5 && (line[n - 1] == ':' ||
+						     (line[0] == '[' && !scan_is_digit(line[1])) ||
+						     !strncmp(line, "==", 2))))
 		strcpy(text->heading, line);
 }
 

@@ -88,6 +88,26 @@ size_t text_order_ready(struct text_order *o, bool flush)
 	return o->ready;
 }
 
+/* A numbered event that is there twice was pasted twice. Looks at the last few of its time. */
+static bool is_repeated(const struct text_order *o, size_t at)
+{
+	const struct event *ev = &o->events[at];
+
+	if (!ev->sequence)
+		return false;
+	for (size_t i = at, n = 0; i-- > 0 && n < 64; n++) {
+		const struct event *other = &o->events[i];
+
+		if (other->time_ns != ev->time_ns)
+			return false;
+		if (other->sequence == ev->sequence && other->cpu == ev->cpu &&
+		    other->device == ev->device && other->action == ev->action &&
+		    other->sector == ev->sector && other->pid == ev->pid)
+			return true;
+	}
+	return false;
+}
+
 int text_order_take(struct text_order *o, struct event *events, int max)
 {
 	int nr = 0;
@@ -97,6 +117,10 @@ int text_order_take(struct text_order *o, struct event *events, int max)
 	while (nr < max && o->given < o->ready) {
 		const struct event *ev = &o->events[o->given++];
 
+		if (is_repeated(o, o->given - 1)) {
+			o->repeated++;
+			continue;
+		}
 		if (ev->action == ACT_MESSAGE && ev->payload_len) {
 			o->lent = mem_grow(o->lent, o->nr_lent, sizeof(*o->lent));
 			o->lent[o->nr_lent++] = ev->payload;

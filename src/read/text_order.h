@@ -24,6 +24,7 @@ struct text_order {
 	const uint8_t **lent; /* owned; went out with the last take */
 	size_t nr_lent;
 	uint64_t cut_messages; /* longer than TEXT_MESSAGE_MAX */
+	uint64_t repeated;     /* events that were pasted twice and left out */
 };
 
 #define TEXT_MESSAGE_MAX 256u

@@ -86,6 +86,7 @@ enum io_class {
 #define EV_NO_BYTES    (1u << 14) /* this input does not say the length of this event: bytes is 0 */
 #define EV_UNTOLD_KIND (1u << 15) /* C: a request's, a bio's, cumulative? Not told */
 #define EV_FROM_QUEUE  (1u << 16) /* ACT_IO: its latency began at Q */
+#define EV_SUBMITTER   (1u << 18) /* D: its pid is the submitter's, not whoever issued it */
 #define EV_LANDED      (1u << 17) /* C of a zone append: sector is where it landed */
 
 /* Devices that an input knows by name only ("sda" in a table) get these numbers, in order. No real

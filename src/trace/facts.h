@@ -97,6 +97,11 @@ struct facts {
 	bool have_wall;
 	uint64_t wall_at_ns, wall_ns;
 
+	/* Texts (and kinds of events inside one) that have a clock of their own; with more than one,
+	 * or one beside a recording, times cannot be compared. */
+	unsigned int text_clocks;
+	uint64_t text_bias_ns; /* what was added to the times that a text prints */
+
 	char kernel[96];      /* release, "" = unknown */
 	json_t *meta;         /* meta.json of a trace directory, owned, or NULL */
 	bool meta_incomplete; /* the recorder was killed before it could finish meta.json */

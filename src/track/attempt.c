@@ -133,6 +133,8 @@ static void count_issue(struct tracker *t, struct device_sum *sum, const struct 
 	sum->requests[ev->class].bytes += known_bytes(ev);
 	if (ev->flags & EV_NO_BYTES)
 		sum->bytes_unknown++;
+	if (ev->flags & EV_SUBMITTER)
+		process_charge(&process_get(t, ev->pid)->sum, ev);
 }
 
 static void issue_unranged(struct tracker *t, struct device *d, const struct event *ev)

@@ -237,6 +237,7 @@ void bio_queue(struct tracker *t, struct device *d, const struct event *ev)
 		bio_start_waiting(t, bio);
 		return;
 	}
+	d->queued = true;
 	remap_ns = bio_remapped_at(t, ev, &below);
 	count_queue(t, sum, ev, below);
 	if (!ev->bytes && ev->class != CLASS_FLUSH)
@@ -244,6 +245,7 @@ void bio_queue(struct tracker *t, struct device *d, const struct event *ev)
 	forget_same(t, d, ev);
 	bio = bio_new(t, d, ev);
 	bio->io.remap_ns = remap_ns;
+	bio->below = below;
 	if (bio->class == CLASS_FLUSH && bio->bytes == 0) {
 		if (t->counting)
 			sum->empty_flush_bios++;

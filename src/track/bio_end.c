@@ -35,7 +35,8 @@ static void hand_out(struct tracker *t, struct bio *bio)
 		count_beginning(sum, bio);
 		add_phase(sum, PHASE_BIO_Q2C, io->queue_ns, io->complete_ns);
 		add_phase(sum, PHASE_CHAIN_Q2C, io->remap_ns, io->complete_ns);
-		hist_add(&bio->process->sum.q2c, elapsed(io->queue_ns, io->complete_ns));
+		if (!bio->below) /* a process waits for the topmost level only [12] */
+			hist_add(&bio->process->sum.q2c, elapsed(io->queue_ns, io->complete_ns));
 	}
 	if (t->options.out.bio)
 		t->options.out.bio(t->options.out.arg, io);

@@ -79,6 +79,8 @@ void flush_issue(struct tracker *t, struct device *d, const struct event *ev)
 	}
 	if (t->counting)
 		sum->requests[CLASS_FLUSH].count++;
+	if (t->counting && (ev->flags & EV_SUBMITTER))
+		process_charge(&process_get(t, ev->pid)->sum, ev);
 	command = rq_alone(t, d, ev);
 	list_add(&d->commands, &command->flush);
 	rq_attempt(t, d, command);

@@ -72,7 +72,8 @@ static bool map_down(struct tracker *t, const struct event *ev)
 	struct event from = { .sector = ev->aux_sector, .bytes = ev->bytes, .class = ev->class };
 	struct bio *bio;
 
-	if (!upper || upper->number == ev->device)
+	/* A device that only remaps lead through (a partition) is no level of its own. */
+	if (!upper || !upper->queued || upper->number == ev->device)
 		return false;
 	bio = bio_cut_free(t, upper, &from);
 	if (!bio && ev->class == CLASS_WRITE) /* flags get lost on the way down [6] */
@@ -126,6 +127,7 @@ struct bio *bio_remapped_in(struct tracker *t, struct device *d, const struct ev
 	bio = bio_new(t, d, &queue);
 	bio->io.remap_ns = since_ns;
 	bio->unqueued = true;
+	bio->below = below;
 	window_begin(t, t->now_ns);
 	if (t->counting)
 		device_sum(t, d)->remapped_in++;

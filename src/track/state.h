@@ -60,6 +60,7 @@ struct bio {
 	uint16_t dev;
 	uint8_t class;
 	bool waiting;
+	bool below;    /* of an origin: a bio of this trace was remapped to it */
 	bool unqueued; /* of an origin: it has no Q; its first A stands for that */
 	bool split;    /* of an origin: it has pieces */
 	bool mapped;   /* of an origin: its I/O is on the devices below [9] */
@@ -113,6 +114,7 @@ struct device {
 	uint16_t index;       /* into summary.devices */
 	uint32_t nr_issued;   /* open attempts: the depth */
 	uint32_t nr_flushing; /* those of them that are flush commands */
+	bool queued;          /* a Q of it was seen */
 	bool zoned;           /* zone write plugs were seen: they hold bios back before G */
 	uint32_t nr_aged;     /* bios aged out and not ended since */
 	uint32_t nr_open;     /* bios and requests that have not ended */
@@ -200,6 +202,8 @@ static inline struct device_sum *device_sum(const struct tracker *t, const struc
 struct device *device_get(struct tracker *t, uint32_t number);   /* made if new; NULL: too many */
 struct device *device_known(struct tracker *t, uint32_t number); /* or NULL */
 struct process *process_get(struct tracker *t, uint32_t pid);
+/* A request that is its submitter's, though no bio of it was seen (whole.c). */
+void process_charge(struct process_sum *sum, const struct event *ev);
 
 /* device_get, quick where it is the last one again. */
 static inline struct device *device_at(struct tracker *t, uint32_t number)

@@ -51,6 +51,7 @@ struct cumulative {
 	uint64_t sector, first_ns, last_ns;
 	uint64_t first_bytes, last_bytes; /* what its first and last line covered */
 	uint64_t lines;
+	uint64_t whole_ns, whole_bytes; /* at the last line that added a common increment */
 	/* Increments from line to line: the smallest, and the most common where one is in the
 	 * majority (votes: how strongly). */
 	uint32_t smallest_bytes, common_bytes, votes;

@@ -187,6 +187,8 @@ void past_series(struct tracker *t, struct device *d, const struct event *ev, ui
 		*c = (struct cumulative){ .sector = ev->sector,
 					  .first_ns = time_of(t, d, ev, from),
 					  .first_bytes = before,
+					  .whole_ns = time_of(t, d, ev, from),
+					  .whole_bytes = before,
 					  .lines = 1,
 					  .class = ev->class,
 					  .issued = issued };
@@ -196,4 +198,8 @@ void past_series(struct tracker *t, struct device *d, const struct event *ev, ui
 	c->last_bytes = ev->bytes;
 	c->issued &= issued;
 	vote(c, ev->bytes - before);
+	if (ev->bytes - before == c->common_bytes) {
+		c->whole_ns = t->now_ns;
+		c->whole_bytes = ev->bytes;
+	}
 }

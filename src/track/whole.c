@@ -40,7 +40,7 @@ static void count_device(struct device_sum *sum, const struct event *ev)
 		note_error(sum, ev);
 }
 
-static void count_process(struct process_sum *sum, const struct event *ev, uint64_t whole_ns)
+void process_charge(struct process_sum *sum, const struct event *ev)
 {
 	sum->requests++;
 	if (ev->time_ns != TIME_UNTOLD)
@@ -55,6 +55,11 @@ static void count_process(struct process_sum *sum, const struct event *ev, uint6
 		sum->flushes++;
 	else if (ev->class == CLASS_DISCARD)
 		sum->discards++;
+}
+
+static void count_process(struct process_sum *sum, const struct event *ev, uint64_t whole_ns)
+{
+	process_charge(sum, ev);
 	if (ev->flags & EV_FROM_QUEUE && whole_ns != TIME_NONE)
 		hist_add(&sum->q2c, whole_ns);
 }

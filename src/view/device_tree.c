@@ -272,6 +272,10 @@ static const char *no_time_line_why(const struct report *r, const struct device_
 		return "no D events in this excerpt";
 	if (report_is_text(r) && !saw_complete(dev))
 		return "no C events in this excerpt";
+	if (report_mixed_clocks(r))
+		return "several traces, each with a clock of its own";
+	if (report_has_holes(r))
+		return "lines are missing between: idle time may be I/O that was cut away";
 	if (report_is_text(r) && dev->unissued_ends)
 		return "I/O ended whose D is not in this excerpt";
 	if (dev->busy_ns + dev->held_ns + dev->idle_ns)
@@ -285,7 +289,7 @@ static void set_unknown_depth(json_t *obj, const struct device_sum *dev, const c
 {
 	json_t *depth;
 
-	if (!dev->depth_max || dev->whole_ios || dev->busy_ns + dev->held_ns + dev->idle_ns) {
+	if (!dev->depth_max || dev->whole_ios || !saw_issue(dev) || !saw_complete(dev)) {
 		tree_unknown(obj, "depth", "%s", why);
 		return;
 	}

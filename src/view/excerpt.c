@@ -2,6 +2,7 @@
 /* What a pasted text shows of its I/O, and what that leaves unknown. */
 #include "view/tree.h"
 
+#define HOLES_ONE_OF 50 /* missing numbers of that many events are too many */
 #define UNSEEN \
 	0.1 /* of the time with I/O in the block layer: more of it without a D tells nothing */
 
@@ -27,6 +28,22 @@ uint64_t report_missing_numbers(const struct report *r)
 		if (r->facts->inputs[i].is_text)
 			nr += r->facts->inputs[i].missing_numbers;
 	return nr;
+}
+
+/* Where many numbers are missing, idle time may be lines that were cut. */
+bool report_has_holes(const struct report *r)
+{
+	return report_is_text(r) && report_missing_numbers(r) * HOLES_ONE_OF > r->sum->events;
+}
+
+bool report_mixed_clocks(const struct report *r)
+{
+	unsigned int clocks = r->facts->text_clocks;
+
+	for (size_t i = 0; clocks && i < r->facts->nr_inputs; i++)
+		if (!r->facts->inputs[i].is_text && r->facts->inputs[i].events)
+			return true;
+	return clocks > 1;
 }
 
 bool saw_queue(const struct device_sum *dev)
@@ -81,6 +98,8 @@ const char *excerpt_verdict_why(const struct report *r)
 	bool completed = false, begun = false, whole = false;
 	uint64_t unseen_ns = 0, all_ns = 0;
 
+	if (report_mixed_clocks(r))
+		return "because it holds several traces, each with a clock of its own";
 	if (!report_is_text(r))
 		return NULL;
 	for (size_t i = 0; i < r->sum->nr_devices; i++) {
@@ -100,6 +119,9 @@ const char *excerpt_verdict_why(const struct report *r)
 		return "because this excerpt has no C events: no I/O is seen to end";
 	if (!begun)
 		return "because this excerpt has only completions";
+	if (report_has_holes(r))
+		return "because lines are missing between (the numbers of the CPUs tell): idle "
+		       "time may be I/O that was cut away";
 	if (!whole)
 		return "because no I/O is seen from its Q to its end in this excerpt";
 	return (double)unseen_ns > UNSEEN * (double)all_ns

@@ -36,15 +36,12 @@ static void mismatches(json_t *list, const struct device_sum *dev, const char *n
 	tree_count(ev, "count", dev->class_mismatches);
 }
 
-/* Of whole pieces: the last one may be a small rest. */
+/* Between whole pieces: the last one may be a small rest, which takes less. 0 = there is none. */
 static uint64_t interval_ns(const struct cumulative *c)
 {
-	double pieces =
-		c->common_bytes
-			? floor((double)(c->last_bytes - c->first_bytes) / (double)c->common_bytes)
-			: 0;
+	uint64_t pieces = c->common_bytes ? (c->whole_bytes - c->first_bytes) / c->common_bytes : 0;
 
-	return pieces >= 1 ? (uint64_t)((double)(c->last_ns - c->first_ns) / pieces) : 0;
+	return pieces ? (c->whole_ns - c->first_ns) / pieces : 0;
 }
 
 static json_t *series(const struct cumulative *c, const struct report *r)

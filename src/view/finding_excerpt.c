@@ -21,6 +21,20 @@ static void numbers_missing(json_t *list, const struct report *r)
 	tree_count(ev, "numbers", nr);
 }
 
+static void several_clocks(json_t *list, const struct report *r)
+{
+	json_t *ev;
+
+	if (!report_mixed_clocks(r))
+		return;
+	ev = tree_finding(list, "several-clocks", "warning", "Several traces in one",
+			  tree_printf(
+				  "There are events of several traces, each with a clock of its "
+				  "own: what happened at the same time cannot be told."),
+			  json_string("Report them one by one."));
+	tree_count(ev, "clocks", r->facts->text_clocks);
+}
+
 /* "no D events", "no C events", ...: what the excerpt lacks as a whole; NULL = nothing. */
 static const char *lacks(const struct device_sum *dev)
 {
@@ -96,6 +110,7 @@ static void partial(json_t *list, const struct report *r, const struct device_su
 
 void find_excerpt(json_t *list, const struct report *r)
 {
+	several_clocks(list, r);
 	numbers_missing(list, r);
 	for (size_t i = 0; i < r->sum->nr_devices; i++)
 		partial(list, r, &r->sum->devices[i]);

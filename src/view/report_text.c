@@ -167,6 +167,9 @@ static void span(const struct page *page, const json_t *tree)
 	}
 	if (tree_at(tree, "recorded_ns"))
 		recorded = mem_printf(" of %s recorded", num_ns(tree_num(tree, "recorded_ns")).s);
+	if (tree_at(tree, "start_text_ns") && tree_num(tree, "start_text_ns") > 0)
+		snprintf(when, sizeof(when), ", from %.9g s on in the text",
+			 tree_num(tree, "start_text_ns") / 1e9);
 	if (tree_at(tree, "span_ns"))
 		page_printf(page, "span:", "%s%s%s", num_ns(tree_num(tree, "span_ns")).s,
 			    recorded ? recorded : "", when);

@@ -215,7 +215,9 @@ static void set_span(json_t *obj, const struct report *r)
 	const struct facts *facts = r->facts;
 	const struct summary *sum = r->sum;
 
-	if (sum->first_ns > sum->last_ns || !sum->events)
+	if (report_mixed_clocks(r))
+		tree_unknown(obj, "span_ns", "several traces, each with a clock of its own");
+	else if (sum->first_ns > sum->last_ns || !sum->events)
 		tree_unknown(obj, "span_ns", "%s",
 			     sum->events ? "no event has a time" : "there is no event");
 	else
@@ -227,6 +229,19 @@ static void set_span(json_t *obj, const struct report *r)
 	} else {
 		tree_unknown(obj, "start_wall_ns", "the trace carries no wall-clock time");
 	}
+}
+
+/* What the text itself prints at the first event: shown times and this are what stands in it. */
+static void set_text_start(json_t *obj, const struct report *r)
+{
+	const struct summary *sum = r->sum;
+
+	if (r->facts->text_bias_ns && !report_mixed_clocks(r) && sum->first_ns <= sum->last_ns)
+		json_object_set_new(obj, "start_text_ns",
+				    json_integer(
+					    (json_int_t)(r->genesis_ns - r->facts->text_bias_ns)));
+	else
+		tree_unknown(obj, "start_text_ns", "no text with one clock");
 }
 
 /* The recording is longer than from its first to its last event. */
@@ -368,6 +383,13 @@ static void set_requests(json_t *obj, const struct report *r)
 		tree_count(obj, "requests_list_truncated", truncated);
 }
 
+/* A partition that remaps of this trace go through: it has no I/O of its own. */
+static bool only_led_through(const struct device_sum *dev)
+{
+	return dev->nr_parents && !dev->have_requests && !dev->in_flight && !dev->splits &&
+	       !dev->remapped_in && !saw_queue(dev) && !saw_complete(dev);
+}
+
 json_t *report_tree(const struct report *r)
 {
 	json_t *obj = json_object(), *devices = json_array();
@@ -377,12 +399,14 @@ json_t *report_tree(const struct report *r)
 	json_object_set_new(obj, "inputs", inputs(r));
 	json_object_set_new(obj, "losses", tree_losses(r));
 	set_span(obj, r);
+	set_text_start(obj, r);
 	set_recorded(obj, r);
 	set_command(obj, r);
 	set_window(obj, r);
 	set_events(obj, r->sum);
 	for (size_t i = 0; i < r->sum->nr_devices; i++)
-		json_array_append_new(devices, tree_device(r, &r->sum->devices[i]));
+		if (!only_led_through(&r->sum->devices[i]))
+			json_array_append_new(devices, tree_device(r, &r->sum->devices[i]));
 	json_object_set_new(obj, "devices", devices);
 	json_object_set_new(obj, "processes", tree_processes(r));
 	tree_unknown(obj, "files", "not recorded: block events do not name files");

@@ -110,25 +110,43 @@ static char *remarks(const json_t *row)
 	return text;
 }
 
-static void print_start(FILE *out, const json_t *row, int digits)
+/* As the text printed it, where it was one text: people look for the line. */
+static void print_start(FILE *out, const json_t *row, int digits, int64_t base_ns)
 {
-	uint64_t start = tree_u64(row, "start_ns");
-	char text[32];
+	int64_t start = (int64_t)tree_u64(row, "start_ns") + base_ns;
+	uint64_t ns = (uint64_t)(start < 0 ? -start : start);
+	char text[40];
 
 	if (!tree_at(row, "start_ns")) {
 		fprintf(out, "  %15s", "?");
 		return;
 	}
-	snprintf(text, sizeof(text), "%" PRIu64 ".%09" PRIu64, start / 1000000000,
-		 start % 1000000000);
+	snprintf(text, sizeof(text), "%s%" PRIu64 ".%09" PRIu64, start < 0 ? "-" : "",
+		 ns / 1000000000, ns % 1000000000);
 	text[strlen(text) - (size_t)(9 - digits)] = '\0';
 	fprintf(out, "  %15s", text);
 }
 
-static void print_row(const struct page *page, const json_t *row, int digits,
-		      uint64_t resolution_ns)
+/* "fio (123)"; where nobody queued it here, who issued it. */
+static void who_text(char *who, size_t size, const json_t *row)
 {
-	const char *name = tree_str(row, "device"), *comm = tree_str(row, "comm");
+	bool issuer = !tree_at(row, "pid") && tree_at(row, "issuer_pid");
+	const char *comm = tree_str(row, issuer ? "issuer_comm" : "comm");
+	unsigned int pid = (unsigned int)tree_u64(row, issuer ? "issuer_pid" : "pid");
+	const char *by = issuer ? "issued by " : "";
+
+	if (!issuer && !tree_at(row, "pid"))
+		snprintf(who, size, "?");
+	else if (comm)
+		snprintf(who, size, "%s%.16s (%u)", by, comm, pid);
+	else
+		snprintf(who, size, "%spid %u", by, pid);
+}
+
+static void print_row(const struct page *page, const json_t *row, int digits,
+		      uint64_t resolution_ns, int64_t base_ns)
+{
+	const char *name = tree_str(row, "device");
 	char *text = phases(row, resolution_ns), *more = remarks(row), place[64] = "-", who[48];
 
 	if (!name)
@@ -138,13 +156,8 @@ static void print_row(const struct page *page, const json_t *row, int digits,
 			 tree_at(row, "sectors") ? num_count(tree_u64(row, "sectors")).s : "?");
 	else if (tree_u64(row, "bytes"))
 		snprintf(place, sizeof(place), "%.30s", num_bytes(tree_num(row, "bytes")).s);
-	if (!tree_at(row, "pid"))
-		snprintf(who, sizeof(who), "?");
-	else if (comm)
-		snprintf(who, sizeof(who), "%.16s (%u)", comm, (unsigned int)tree_u64(row, "pid"));
-	else
-		snprintf(who, sizeof(who), "pid %u", (unsigned int)tree_u64(row, "pid"));
-	print_start(page->out, row, digits);
+	who_text(who, sizeof(who), row);
+	print_start(page->out, row, digits, base_ns);
 	fprintf(page->out, " %-7s %-5s %-22s %s\n", name ? name : "?", tree_str(row, "flags"),
 		place, who);
 	if (*text)
@@ -158,6 +171,8 @@ static void print_row(const struct page *page, const json_t *row, int digits,
 void page_requests(const struct page *page, const json_t *tree)
 {
 	const struct report *r = page->look->report;
+	const json_t *base = tree_at(tree, "start_text_ns");
+	int64_t base_ns = base ? json_integer_value(base) : 0;
 	uint64_t resolution_ns = 1;
 	int digits = 9;
 	json_t *in;
@@ -181,7 +196,7 @@ void page_requests(const struct page *page, const json_t *tree)
 	for (i = 0; i < nr; i++) {
 		json_t *row = request_list_row(r, i);
 
-		print_row(page, row, digits, resolution_ns);
+		print_row(page, row, digits, resolution_ns, base_ns);
 		json_decref(row);
 	}
 	if (!nr)

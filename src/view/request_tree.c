@@ -103,6 +103,24 @@ static void set_place(json_t *obj, const struct request_entry *e, const struct d
 	tree_count(obj, "bytes", io->bytes);
 }
 
+/* Without a bio only the thread is known that issued it: whoever ran the queue. */
+static bool only_issuer(const struct request_entry *e)
+{
+	return !e->is_bio && !e->io.nr_bios && e->io.whole_ns == TIME_NONE &&
+	       !(e->io.flags & EV_SUBMITTER);
+}
+
+static void set_issuer(json_t *obj, const struct report *r, const struct request_entry *e)
+{
+	const char *comm = names_get(&r->facts->names, e->io.pid, e->at_ns);
+
+	tree_count(obj, "issuer_pid", e->io.pid);
+	if (comm)
+		tree_text(obj, "issuer_comm", comm);
+	else
+		tree_unknown(obj, "issuer_comm", "no input names this thread");
+}
+
 static void set_who(json_t *obj, const struct report *r, const struct request_entry *e)
 {
 	const char *comm = NULL, *why = "no input names this thread";
@@ -110,6 +128,10 @@ static void set_who(json_t *obj, const struct report *r, const struct request_en
 	if (e->state == REQUEST_ORPHAN) {
 		why = "a completion does not tell who asked for it";
 		tree_unknown(obj, "pid", "%s", why);
+	} else if (only_issuer(e)) {
+		why = "who queued it was not seen";
+		tree_unknown(obj, "pid", "%s", why);
+		set_issuer(obj, r, e);
 	} else {
 		tree_count(obj, "pid", e->io.pid);
 		comm = names_get(&r->facts->names, e->io.pid, e->at_ns);

@@ -77,6 +77,10 @@ void find_proxies(json_t *list, const struct report *r);
 bool report_is_text(const struct report *r);
 /* Numbers that the CPUs' counters in texts skip: lines were cut or selected. */
 uint64_t report_missing_numbers(const struct report *r);
+/* So many that idle time may be lines that were cut. */
+bool report_has_holes(const struct report *r);
+/* Texts with clocks of their own: their times cannot be compared. */
+bool report_mixed_clocks(const struct report *r);
 /* Which events of a device there are, as far as counts can tell. */
 bool saw_queue(const struct device_sum *dev);
 bool saw_issue(const struct device_sum *dev);

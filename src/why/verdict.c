@@ -4,7 +4,8 @@
 #include <stdio.h>
 
 /* Shares closer than this are named together (spec, "Verdict"). */
-#define CLOSE_SHARES 0.10
+#define FEW_COMPLETIONS 10
+#define CLOSE_SHARES    0.10
 /* At or below this mean depth while busy a device serves one at a time (model.md 10). */
 #define LATENCY_DEPTH 1.5
 /* Saturation is said only where depth varies by this much and still brings at most that much more ... */
@@ -71,11 +72,17 @@ static enum bound_mode mode_of(const struct device_sum *d, double *depth)
 {
 	struct half low = { 0 }, high = { 0 };
 	double busy = 0, area = 0, seen = 0;
+	uint64_t ended = 0;
 
 	for (int i = 1; i < DEPTH_LEVELS; i++) {
 		busy += (double)d->levels[i].time_ns;
 		area += (double)d->levels[i].time_ns * i;
+		ended += d->levels[i].completions;
 	}
+	ended += d->requests[CLASS_FLUSH].count;
+	*depth = busy > 0 ? area / busy : 1;
+	if (ended < FEW_COMPLETIONS)
+		return MODE_UNKNOWN; /* no advice from a handful of requests */
 	if (busy <= 0) {
 		*depth = 1; /* nothing but flush commands, one after the other */
 		return MODE_LATENCY;

@@ -192,7 +192,8 @@ static void cut_in_a_line(void **state)
 
 	assert_int_equal(
 		text_read(&facts, "Total (sde):\n Reads Queued: 19, 76KiB Writes Queued: 142,"), 0);
-	assert_int_equal(text_num(block(&facts, 0), "writes_queued.count"), 142);
+	/* of 142,183: what is cut off may be the number */
+	assert_true(text_unknown(text_at(block(&facts, 0), "writes_queued"), "count"));
 	assert_true(text_unknown(text_at(block(&facts, 0), "writes_queued"), "bytes"));
 	facts_release(&facts);
 	assert_int_equal(text_read(&facts, "Reads Queued: 19, 76KiB Writes Queued: many\n"

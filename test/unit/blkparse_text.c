@@ -542,8 +542,9 @@ static void cut_lines(void **state)
 
 		/* With and without a line behind it, which must not be swallowed. */
 		for (int more = 0; more < 2; more++) {
-			snprintf(text, sizeof(text), "%s%s\n%s", HEAD " P   N [x]\n", cuts[i].text,
-				 more ? HEAD " C   W 4096 + 8 [0]\n" : "");
+			snprintf(text, sizeof(text), "%s%s\n%s",
+				 "  9,9    9        1     0.000000001     7  P   N [x]\n",
+				 cuts[i].text, more ? HEAD " C   W 4096 + 8 [0]\n" : "");
 			r = read_text(text);
 			if (r->nr != 1 + cuts[i].used + more)
 				fail_msg("%d events of\n%s", r->nr, text);

@@ -129,8 +129,12 @@ static void modes(void **state)
 	assert_int_equal(decide(&sum).mode, MODE_LATENCY);
 	/* nothing but flush commands */
 	sum = make(&dev, 90, 0, 0, 10);
+	dev.requests[CLASS_FLUSH].count = 100;
 	dev.levels[0].time_ns = 10 * SECOND;
 	assert_int_equal(decide(&sum).mode, MODE_LATENCY);
+	/* a handful of them is no ground for advice */
+	dev.requests[CLASS_FLUSH].count = 3;
+	assert_int_equal(decide(&sum).mode, MODE_UNKNOWN);
 }
 
 int main(void)

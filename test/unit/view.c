@@ -911,6 +911,8 @@ static void series_of_cumulative_completions(void **state)
 						  .last_ns = 1020 * MS,
 						  .first_bytes = 5 * 65536,
 						  .last_bytes = 7 * 65536,
+						  .whole_ns = 1020 * MS,
+						  .whole_bytes = 7 * 65536,
 						  .lines = 3,
 						  .smallest_bytes = 65536,
 						  .common_bytes = 65536,
