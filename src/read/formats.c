@@ -61,6 +61,9 @@ static void say_unknown(struct input *in, struct error *err)
 		return;
 	if (!len)
 		error_set(err, "%s: is empty", in->label);
+	else if (len >= 2 && (!memcmp(head, "\xff\xfe", 2) || !memcmp(head, "\xfe\xff", 2)))
+		error_set(err, "%s: is UTF-16 text; make it UTF-8 first (iconv -f UTF-16 -t UTF-8)",
+			  in->label);
 	else if (is_text(head, len))
 		error_set(err, "%s: is text, but not of a kind that blklab reads", in->label);
 	else

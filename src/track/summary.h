@@ -148,8 +148,9 @@ struct summary {
 	uint64_t first_ns, last_ns;                /* of all events; first > last: there was none */
 	uint64_t first_queue_ns, last_complete_ns; /* TIME_NONE = none */
 	uint64_t events, messages, unknown_events, time_backwards;
-	struct wait_sum wait;    /* its window is also the time lines' */
-	uint64_t plugs, unplugs; /* have no device in ftrace */
+	uint64_t uncounted_events; /* of devices beyond the 4,096 that are counted */
+	struct wait_sum wait;      /* its window is also the time lines' */
+	uint64_t plugs, unplugs;   /* have no device in ftrace */
 	uint64_t actions[ACT_NR];
 };
 

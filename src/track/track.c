@@ -107,6 +107,7 @@ static void one_event(struct tracker *t, const struct event *ev)
 	d = device_at(t, ev->device);
 	if (!d) {
 		sum->actions[ACT_UNKNOWN]++;
+		sum->uncounted_events++;
 		return;
 	}
 	if (t->counting)

@@ -70,9 +70,11 @@ static void losses(json_t *list, const struct report *r)
 	if (r->stats->damaged_bytes || r->stats->damages) {
 		ev = tree_finding(list, "damaged-bytes", "warning",
 				  "Part of the trace cannot be read",
-				  tree_printf("%s in %s places were cut, skipped or unreadable.",
-					      num_bytes((double)r->stats->damaged_bytes).s,
-					      num_count(r->stats->damages).s),
+				  tree_printf("%s in %s were cut, skipped or unreadable.",
+					      r->stats->damaged_bytes
+						      ? num_bytes((double)r->stats->damaged_bytes).s
+						      : "Some bytes",
+					      num_of(r->stats->damages, "place").s),
 				  NULL);
 		tree_count(ev, "damaged_bytes", r->stats->damaged_bytes);
 		tree_count(ev, "damages", r->stats->damages);

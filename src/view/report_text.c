@@ -29,8 +29,9 @@ static void losses_known(const struct page *page, const json_t *losses)
 	if (gaps)
 		parts[nr++] = mem_printf("%s sequence numbers are missing", num_count(gaps).s);
 	if (damaged || damages)
-		parts[nr++] = mem_printf("%s damaged, skipped or cut in %s places",
-					 num_bytes((double)damaged).s, num_count(damages).s);
+		parts[nr++] = mem_printf("%s damaged, skipped or cut in %s",
+					 damaged ? num_bytes((double)damaged).s : "some bytes",
+					 num_of(damages, "place").s);
 	if (unwritten)
 		parts[nr++] = mem_printf("%s could not be written while recording",
 					 num_bytes((double)unwritten).s);

@@ -309,6 +309,11 @@ static json_t *notes(const struct report *r)
 
 	for (size_t i = 0; i < r->facts->nr_notes; i++)
 		json_array_append_new(list, tree_string(r->facts->notes[i]));
+	if (r->sum->uncounted_events)
+		json_array_append_new(
+			list, tree_printf("left out of all numbers: %s of devices beyond the "
+					  "first 4,096",
+					  num_of(r->sum->uncounted_events, "event").s));
 	if (r->requests && request_list_truncated(r->requests))
 		json_array_append_new(
 			list, tree_printf("requests_list holds the first %s that ended; %s more "

@@ -47,7 +47,8 @@ void tree_text(json_t *obj, const char *key, const char *text)
 
 void tree_count(json_t *obj, const char *key, uint64_t n)
 {
-	json_object_set_new(obj, key, json_integer((json_int_t)n));
+	/* JSON's integers are signed here; times near 2^64 are damage, but must not become negative */
+	json_object_set_new(obj, key, json_integer(n > INT64_MAX ? INT64_MAX : (json_int_t)n));
 }
 
 void tree_real(json_t *obj, const char *key, double v)
@@ -81,10 +82,12 @@ static void set_quantile(json_t *obj, const char *key, const struct hist *hist, 
 json_t *tree_hist(const struct hist *hist)
 {
 	json_t *obj = json_object();
+	double mean;
 
 	tree_count(obj, "n", hist->n);
 	tree_count(obj, "min", hist->min);
-	tree_count(obj, "mean", (uint64_t)llround(hist->sum / (double)hist->n));
+	mean = hist->sum / (double)hist->n; /* its rounding must not leave [min, max] */
+	tree_count(obj, "mean", mean >= (double)hist->max ? hist->max : (uint64_t)llround(mean));
 	set_quantile(obj, "p50", hist, 0.5, 2);
 	set_quantile(obj, "p90", hist, 0.9, 10);
 	set_quantile(obj, "p99", hist, 0.99, 100);
