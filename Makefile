@@ -14,7 +14,7 @@ help:
 	@echo "make demo         record a real ext4 on a scratch loop device and say where the time went (root)"
 	@echo "make check        all tests, release and sanitized (minutes)"
 	@echo "make bench        speed and recording overhead against the classic tools, into doc/bench.md"
-	@echo "                  (BENCH_QUICK=1: a short run, printed only)"
+	@echo "                  (BENCH_QUICK=1: a short run, printed only; BENCH_ONLY=text: one section)"
 	@echo "make install      into DESTDIR and prefix ($(prefix))"
 	@echo "make deps         install the Debian packages that are missing (tools/packages.txt)"
 	@echo "make check-clean  deps, demo and check in a fresh minimal Debian (debootstrap; root)"
