@@ -370,7 +370,7 @@ static enum text_answer take_rule(struct summary *sum, struct text *text,
 		sum->rule = false;
 		return TEXT_USED;
 	}
-	return line->last_try ? TEXT_NO : TEXT_MORE;
+	return line->last_try || line->joined ? TEXT_NO : TEXT_MORE;
 }
 
 static bool take_priority(struct summary *sum, struct text *text, struct scan s)
