@@ -72,6 +72,22 @@ static void list_line(const struct page *page, enum paint paint, const char *lab
 	free(text);
 }
 
+/* Nothing but results and tables: nothing was recorded, so nothing could be lost or waited for. */
+static bool only_facts(const json_t *tree)
+{
+	json_t *in;
+	size_t i;
+
+	if (tree_u64(tree, "events.count"))
+		return false;
+	json_array_foreach((json_t *)tree_at(tree, "inputs"), i, in)
+	{
+		if (!tree_at(in, "lines_used"))
+			return false;
+	}
+	return true;
+}
+
 static void losses(const struct page *page, const json_t *tree)
 {
 	const json_t *losses = tree_at(tree, "losses"), *hints = tree_at(losses, "hints");
@@ -84,8 +100,8 @@ static void losses(const struct page *page, const json_t *tree)
 		if (why)
 			page_printf(page, "", "whether more events were lost is unknown: %s", why);
 		list_line(page, PAINT_NONE, "  unsafe", tree_at(losses, "unsafe"), "");
-	} else if (!tree_u64(tree, "events.count")) {
-		/* nothing could have been lost */
+	} else if (only_facts(tree)) {
+		/* see there */
 	} else if (why) {
 		page_printf(page, "losses:", "unknown: %s", why);
 	} else {
@@ -336,8 +352,7 @@ void report_text(const json_t *tree, FILE *out, const struct report_look *look)
 	inputs(&page, tree);
 	span(&page, tree);
 	command(&page, tree);
-	if (tree_u64(tree, "events.count") || strcmp(tree_str(tree, "verdict.bound"), "unknown") ||
-	    tree_at(tree, "recorded_ns"))
+	if (!only_facts(tree) || strcmp(tree_str(tree, "verdict.bound"), "unknown"))
 		page_verdict(&page, tree);
 	page_facts(&page, tree);
 	json_array_foreach((json_t *)devices, i, dev) page_device(&page, dev);
