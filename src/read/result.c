@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/printable.h"
+#include "read/finding.h"
 
 #define REAL_MAX   1e100 /* larger ones measure nothing, and would overflow in another unit */
 #define STRING_MAX 400   /* bytes of a command or label that are kept */
@@ -307,15 +308,18 @@ json_t *result_one(struct text *text, const char *source, const char *name, doub
 void result_finding(struct text *text, const char *id, const char *severity, const char *title,
 		    char *sentence, json_t *evidence, const char *const *advice)
 {
-	json_t *list = json_array();
+	json_t *own = finding_add(text_facts(text), id, severity, title, sentence, NULL), *list;
 
-	for (; advice && *advice; advice++)
-		json_array_append_new(list, json_string(*advice));
-	facts_append(&text_facts(text)->findings,
-		     json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "id", id, "severity", severity,
-			       "title", title, "sentence", sentence, "evidence", evidence, "advice",
-			       list));
-	free(sentence);
+	if (own) {
+		json_t *findings = text_facts(text)->findings;
+
+		json_object_update(own, evidence);
+		list = json_object_get(json_array_get(findings, json_array_size(findings) - 1),
+				       "advice");
+		for (; advice && *advice; advice++)
+			json_array_append_new(list, json_string(*advice));
+	}
+	json_decref(evidence);
 }
 
 const char *result_better(const char *name, size_t len)
