@@ -17,31 +17,8 @@
 #include "read/blktrace_walk.h"
 #include "trace/format.h"
 
-#define HEAD_BYTES 64 /* enough to see the version */
-
-/* Category bits of the action word, v7 bits 16.. and v8 bits 16.. alike. */
-enum {
-	TC_READ = 1u << 0,
-	TC_WRITE = 1u << 1,
-	TC_FLUSH = 1u << 2,
-	TC_SYNC = 1u << 3,
-	TC_FS = 1u << 8,
-	TC_PC = 1u << 9,
-	TC_NOTIFY = BLKTRACE_NOTIFY,
-	TC_AHEAD = 1u << 11,
-	TC_META = 1u << 12,
-	TC_DISCARD = 1u << 13,
-	TC_DRV_DATA = 1u << 14,
-	TC_FUA = 1u << 15,
-	TC_ZONE_APPEND = 1u << 16,
-	TC_ZONE_FIRST = 1u << 17, /* zone reset .. */
-	TC_ZONE_LAST = 1u << 21,  /* .. zone close */
-	TC_WRITE_ZEROES = 1u << 22,
-};
-#define TC_ZONE_MGMT ((TC_ZONE_LAST << 1) - TC_ZONE_FIRST)
-
-/* Low bits of a notify record. */
-enum { NOTE_PROCESS = 0, NOTE_TIMESTAMP = 1, NOTE_MESSAGE = BLKTRACE_LAST_NOTE };
+#define HEAD_BYTES   64 /* enough to see the version */
+#define TC_ZONE_MGMT ((TC_ZONE_CLOSE << 1) - TC_ZONE_RESET)
 
 /* A sequence counter: the kernel counts per CPU and traced device. */
 struct counter {

@@ -21,7 +21,7 @@ static uint64_t named_at(const struct blktrace_walk *walk, uint32_t pid)
 
 	look.stats = &uncounted;
 	for (; blktrace_walk_next(&look, &h) == 1; look.at += h.size + h.pdu_len)
-		if ((h.categories & BLKTRACE_NOTIFY) && !(h.number & ~BLKTRACE_CGROUP) &&
+		if ((h.categories & TC_NOTIFY) && !(h.number & ~BLKTRACE_CGROUP) &&
 		    h.pid == pid && h.time_ns < first)
 			first = h.time_ns;
 	return first;
@@ -54,7 +54,7 @@ void blktrace_notes_look(struct blktrace_notes *notes, const struct blktrace_wal
 
 	look.stats = &uncounted;
 	for (; blktrace_walk_next(&look, &h) == 1; look.at += h.size + h.pdu_len) {
-		if (h.categories & BLKTRACE_NOTIFY) {
+		if (h.categories & TC_NOTIFY) {
 			if (h.time_ns < notes->earliest_ns)
 				notes->earliest_ns = h.time_ns;
 			continue;

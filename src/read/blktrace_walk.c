@@ -3,52 +3,9 @@
 
 #include <string.h>
 
-#include "base/bytes.h"
-
-#define MAGIC      0x65617400u
-#define HEADER_V7  48
-#define HEADER_V8  64
-#define MOST_BYTES (HEADER_V8 + 65536 + 4) /* a largest record and the magic after it */
+#define MOST_BYTES (BLKTRACE_V8_BYTES + 65536 + 4) /* a largest record and the magic after it */
 
 _Static_assert(BLKTRACE_BUFFER_BYTES > MOST_BYTES, "a whole record fits into the buffer");
-
-/* 0 = not a magic of a known version; else the size of its header. */
-static size_t header_size(const uint8_t *p, bool swap)
-{
-	uint32_t magic = bytes_u32(p, swap);
-
-	if (magic == (MAGIC | 7))
-		return HEADER_V7;
-	return magic == (MAGIC | 8) ? HEADER_V8 : 0;
-}
-
-static void decode_header(struct blktrace_header *h, const uint8_t *p, size_t size, bool swap)
-{
-	h->size = size;
-	h->sequence = bytes_u32(p + 4, swap);
-	h->time_ns = bytes_u64(p + 8, swap);
-	h->sector = bytes_u64(p + 16, swap);
-	h->bytes = bytes_u32(p + 24, swap);
-	if (size == HEADER_V7) {
-		uint32_t action = bytes_u32(p + 28, swap);
-
-		h->number = action & 0xffff;
-		h->categories = action >> 16;
-		h->pid = bytes_u32(p + 32, swap);
-		p += 36;
-	} else {
-		uint64_t action = bytes_u64(p + 32, swap);
-
-		h->number = action & 0xffff;
-		h->categories = (uint32_t)(action >> 16);
-		h->pid = bytes_u32(p + 28, swap);
-		p += 40;
-	}
-	h->device = bytes_u32(p, swap);
-	h->cpu = bytes_u32(p + 4, swap);
-	h->error = bytes_u16(p + 8, swap);
-	h->pdu_len = bytes_u16(p + 10, swap);
-}
 
 /* `goes_on`: the same damage continues behind these bytes. */
 static void damage(struct blktrace_walk *w, size_t nr, bool goes_on)
@@ -102,7 +59,7 @@ int blktrace_walk_more(struct blktrace_walk *w, struct error *err)
 static bool known_number(uint32_t number, uint32_t categories)
 {
 	number &= ~BLKTRACE_CGROUP;
-	if (categories & BLKTRACE_NOTIFY)
+	if (categories & TC_NOTIFY)
 		return number <= BLKTRACE_LAST_NOTE;
 	return number >= 1 && number <= BLKTRACE_LAST_ACTION;
 }
@@ -114,18 +71,18 @@ static bool plausible(const struct blktrace_walk *w, size_t at, bool swap)
 	struct blktrace_header h;
 	size_t size, next;
 
-	if (w->len - at < HEADER_V7)
+	if (w->len - at < BLKTRACE_V7_BYTES)
 		return false;
-	size = header_size(w->buf + at, swap);
+	size = blktrace_header_size(w->buf + at, swap);
 	if (!size || w->len - at < size)
 		return false;
-	decode_header(&h, w->buf + at, size, swap);
+	blktrace_header_decode(&h, w->buf + at, size, swap);
 	if (!known_number(h.number, h.categories) || (w->cpu >= 0 && h.cpu != (uint32_t)w->cpu))
 		return false;
 	next = at + size + h.pdu_len;
 	if (next + 4 > w->len)
 		return w->at_end && next == w->len;
-	return header_size(w->buf + next, swap) != 0;
+	return blktrace_header_size(w->buf + next, swap) != 0;
 }
 
 /* Skips damaged bytes up to the next plausible record: 1 found or at the end, 2 not in this buffer. */
@@ -154,7 +111,7 @@ static size_t hidden_record(const struct blktrace_walk *w, const struct blktrace
 {
 	size_t first = w->at + h->size, end = first + h->pdu_len;
 
-	if (end + 4 > w->len || header_size(w->buf + end, w->swap))
+	if (end + 4 > w->len || blktrace_header_size(w->buf + end, w->swap))
 		return 0;
 	for (size_t at = first; at < end; at++)
 		if (plausible(w, at, w->swap))
@@ -172,24 +129,25 @@ int blktrace_walk_next(struct blktrace_walk *w, struct blktrace_header *h)
 	for (;;) {
 		size_t left = w->len - w->at, size;
 
-		if (left < HEADER_V7 && w->at_end) {
+		if (left < BLKTRACE_V7_BYTES && w->at_end) {
 			if (left)
 				damage(w, left,
 				       false); /* cut inside a header, or a short zero tail */
 			w->at = w->len;
 			return 0;
 		}
-		if (left < (w->paused ? HEADER_V7 : HEADER_V8) && !w->at_end)
+		if (left < (w->paused ? BLKTRACE_V7_BYTES : BLKTRACE_V8_BYTES) && !w->at_end)
 			return 2;
 		if (!w->order_known) {
-			w->swap = header_size(w->buf + w->at, true) != 0;
-			w->order_known = w->swap || header_size(w->buf + w->at, false) != 0;
+			w->swap = blktrace_header_size(w->buf + w->at, true) != 0;
+			w->order_known =
+				w->swap || blktrace_header_size(w->buf + w->at, false) != 0;
 		}
-		size = header_size(w->buf + w->at, w->swap);
+		size = blktrace_header_size(w->buf + w->at, w->swap);
 		if (left < size && !w->at_end)
 			return 2;
 		if (size && left >= size) {
-			decode_header(h, w->buf + w->at, size, w->swap);
+			blktrace_header_decode(h, w->buf + w->at, size, w->swap);
 			if (left < size + h->pdu_len + (w->paused ? 0 : 4) && !w->at_end)
 				return 2;
 			if ((w->cpu < 0 || h->cpu == (uint32_t)w->cpu) &&
@@ -223,11 +181,11 @@ int blktrace_version(const uint8_t *head, size_t len, bool *swap)
 	uint32_t magic;
 
 	*swap = false;
-	if (len < HEADER_V7)
+	if (len < BLKTRACE_V7_BYTES)
 		return 0;
 	magic = bytes_u32(head, false);
-	*swap = (magic & 0xffffff00u) != MAGIC;
+	*swap = (magic & 0xffffff00u) != BLKTRACE_MAGIC;
 	if (*swap)
 		magic = bytes_u32(head, true);
-	return (magic & 0xffffff00u) == MAGIC ? (int)(magic & 0xff) : 0;
+	return (magic & 0xffffff00u) == BLKTRACE_MAGIC ? (int)(magic & 0xff) : 0;
 }

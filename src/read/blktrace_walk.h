@@ -6,23 +6,12 @@
 #ifndef BLKLAB_READ_BLKTRACE_WALK_H
 #define BLKLAB_READ_BLKTRACE_WALK_H
 
+#include "read/blktrace_record.h"
 #include "trace/input.h"
 #include "trace/source.h"
 
 #define BLKTRACE_BUFFER_BYTES (96 * 1024)   /* many files at once should stay in the cache */
 #define BLKTRACE_STREAM_BYTES (1024 * 1024) /* of a merged dump, whose first event may come late */
-#define BLKTRACE_LAST_ACTION  19            /* numbers of events are 1..19 */
-#define BLKTRACE_LAST_NOTE    2             /* numbers of notes are 0..2 */
-#define BLKTRACE_CGROUP       0x100u        /* flag in a number: a cgroup id comes first */
-#define BLKTRACE_NOTIFY       (1u << 10)    /* category: a note, not an event */
-
-/* A decoded header, v7 and v8 alike, in host byte order. */
-struct blktrace_header {
-	uint64_t time_ns, sector;
-	uint32_t sequence, bytes, pid, device, cpu, number, categories;
-	uint16_t error, pdu_len;
-	size_t size; /* of the header itself; the payload follows it */
-};
 
 struct blktrace_walk {
 	struct blob *blob;          /* borrowed */
