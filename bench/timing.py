@@ -20,9 +20,9 @@ def timed(command, cwd):
         return seconds, int(file.read().split()[-1]) / 1024, done
 
 
-def rounds(arms, nr, cwd, what, seed=20240229):
+def rounds(arms, nr, cwd, what, seed=20240229, clean=()):
     """Runs every arm (name -> command) once a round, in random order, and one round more to warm the page
-    cache: (seconds, peak MiB), each name -> list."""
+    cache: (seconds, peak MiB), each name -> list. The files named in `clean` are removed after each run."""
     seconds, memory = {name: [] for name in arms}, {name: [] for name in arms}
     rng = random.Random(seed)
     for turn in range(nr + 1):
@@ -31,6 +31,9 @@ def rounds(arms, nr, cwd, what, seed=20240229):
         for name in order:
             print(f"\r{what}: round {turn}/{nr}: {name:32}", end="", file=sys.stderr, flush=True)
             wall, peak, done = timed(arms[name], cwd)
+            for file in clean:
+                if os.path.exists(os.path.join(cwd, file)):
+                    os.unlink(os.path.join(cwd, file))
             if done.returncode not in (0, 3):
                 sys.exit(f"\n{name}: status {done.returncode}: {done.stderr.decode(errors='replace')}")
             if turn:

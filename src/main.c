@@ -9,8 +9,8 @@
 #include "cmd/command.h"
 #include "cmd/help.h"
 
-static const struct command *const commands[] = { &cmd_record, &cmd_report, &cmd_verify,
-						  &cmd_doctor, &cmd_help };
+static const struct command *const commands[] = { &cmd_record,   &cmd_report, &cmd_verify,
+						  &cmd_blkparse, &cmd_doctor, &cmd_help };
 
 #define NR_COMMANDS  (sizeof(commands) / sizeof(commands[0]))
 #define NAME_MAX_LEN 32
@@ -100,10 +100,21 @@ static int run(const struct command *command, int argc, char **argv)
 	return err.status == STATUS_DONE ? STATUS_FAILED : (int)err.status;
 }
 
+/* The command that the program was called by: a link named blkparse to it. */
+static const struct command *called_by(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const struct command *command = find(slash ? slash + 1 : path);
+
+	return command && command->classic ? command : NULL;
+}
+
 static int dispatch(int argc, char **argv)
 {
-	const struct command *command;
+	const struct command *command = argc ? called_by(argv[0]) : NULL;
 
+	if (command)
+		return run(command, argc, argv);
 	if (argc < 2) {
 		usage(stderr);
 		return STATUS_USAGE;
@@ -119,7 +130,8 @@ static int dispatch(int argc, char **argv)
 	command = find(argv[1]);
 	if (!command)
 		return unknown_command(argv[1]);
-	if (argc > 2 && (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h"))) {
+	if (!command->classic && argc > 2 &&
+	    (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h"))) {
 		help_print(command->name);
 		return STATUS_DONE;
 	}

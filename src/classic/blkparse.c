@@ -1,2 +1,223 @@
 /* SPDX-License-Identifier: MIT */
 #include "classic/blkparse.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "classic/statistics.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+
+struct device *blkparse_device(struct blkparse *bp, uint32_t number, const char *name)
+{
+	struct device *device;
+
+	bp->devices = mem_grow(bp->devices, bp->nr_devices, sizeof(*bp->devices));
+	device = &bp->devices[bp->nr_devices++];
+	*device = (struct device){ .number = number, .name = mem_strdup(name) };
+	return device;
+}
+
+/* The payload as it was, with the cgroup id in front that was taken off. */
+static void dump_record(struct out *out, const struct record *r)
+{
+	uint8_t header[BLKTRACE_V8_BYTES];
+	size_t taken = r->cgroup ? 8 : 0;
+
+	out_bytes(out, header, record_encode(r, header));
+	out_bytes(out, r->pdu - taken, r->h.pdu_len + taken);
+}
+
+void blkparse_note(struct blkparse *bp, const struct record *r)
+{
+	uint32_t number = r->h.number;
+
+	if (number == NOTE_PROCESS) {
+		comms_note(&bp->comms, r->h.pid, r->pdu, r->h.pdu_len);
+	} else if (number == NOTE_TIMESTAMP && r->h.pdu_len >= 8) {
+		bp->wall_at_ns = r->h.time_ns;
+		bp->wall_ns =
+			bytes_u32(r->pdu, r->swap) * NS_PER_S + bytes_u32(r->pdu + 4, r->swap);
+	}
+	if (bp->dump.writer)
+		dump_record(&bp->dump, r);
+}
+
+static void bad_action(const struct record *r)
+{
+	uint32_t number = r->h.number;
+
+	if (r->h.categories & TC_PC)
+		fprintf(stderr, "Bad pc action %x\n", number);
+	else
+		fprintf(stderr, "Bad fs action %x\n", number | r->h.categories << 16);
+}
+
+/* Counts and prints one that passed the filters. */
+static void show(struct blkparse *bp, struct device *device, struct cpu *cpu, struct record *r)
+{
+	const struct line_context context = { .o = bp->o, .wall_ns = bp->wall_ns };
+	struct timed timed = { .elapsed_ns = ELAPSED_NONE };
+
+	if (r->h.categories & TC_NOTIFY) {
+		line_message(&bp->text, &context, r);
+		return;
+	}
+	if (r->h.number == ACT_DRV_DATA && !(r->h.categories & TC_PC)) {
+		bp->driver_data = true;
+		return;
+	}
+	if (!line_action(r, bp->o->classic)) {
+		bad_action(r);
+		return;
+	}
+	if (bp->o->track)
+		timed = timing_take(&device->timing, r, device->number, bp->o->verbose);
+	counters_take(&cpu->counters, r);
+	device_depth(device, r);
+	if (bp->o->per_program)
+		processes_take(&bp->processes, &bp->comms, r, &timed);
+	if (r->h.number == ACT_REMAP && r->h.pdu_len >= 16)
+		r->h.device = bytes_be32(r->pdu + 4);
+	line_event(&bp->text, &context, r, comms_get(&bp->comms, r->h.pid), timed.elapsed_ns, NULL);
+}
+
+bool blkparse_take(struct blkparse *bp, struct device *device, struct cpu *cpu, struct record *r)
+{
+	const struct blkparse_options *o = bp->o;
+
+	r->h.time_ns -= bp->genesis_ns;
+	if (r->h.time_ns > o->to_ns && !bp->pipe)
+		return false;
+	device->last_read_ns = r->h.time_ns;
+	if (!(r->h.categories & o->mask) || r->h.time_ns < o->from_ns ||
+	    (bp->pipe && r->h.time_ns >= o->to_ns))
+		return true;
+	if (!device->events++)
+		device->first_shown_ns = r->h.time_ns;
+	cpu->events++;
+	if (bp->text.writer)
+		show(bp, device, cpu, r);
+	if (bp->dump.writer && !(o->no_messages && (r->h.categories & TC_NOTIFY)))
+		dump_record(&bp->dump, r);
+	return true;
+}
+
+static void print_statistics(struct blkparse *bp)
+{
+	const struct blkparse_options *o = bp->o;
+	bool grouped = statistics_grouped(o);
+
+	if (!bp->text.writer)
+		return;
+	if (o->per_program)
+		statistics_processes(&bp->text, &bp->processes, &bp->comms, o, grouped);
+	if (!o->quiet)
+		statistics_devices(&bp->text, bp->devices, bp->nr_devices, grouped);
+	if (bp->driver_data && !bp->dump.writer)
+		out_printf(&bp->text, "\ndiscarded traces containing low-level device driver "
+				      "specific data (only available in binary output)\n");
+}
+
+static int open_outputs(struct blkparse *bp, struct error *err)
+{
+	const struct blkparse_options *o = bp->o;
+
+	if (!o->no_text && out_open(&bp->text, o->output ? o->output : "-", err) < 0)
+		return -1;
+	return o->dump ? out_open(&bp->dump, o->dump, err) : 0;
+}
+
+static void release(struct blkparse *bp)
+{
+	for (size_t i = 0; i < bp->nr_devices; i++)
+		device_release(&bp->devices[i]);
+	free(bp->devices);
+	processes_release(&bp->processes);
+	comms_release(&bp->comms);
+}
+
+bool blkparse_stopped(const struct blkparse *bp)
+{
+	struct pollfd stop = { .fd = bp->stop_fd, .events = POLLIN };
+
+	return poll(&stop, 1, 0) > 0;
+}
+
+/* From here on the signals only make stop_fd readable. */
+static int catch_signals(sigset_t *old)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGTERM);
+	pthread_sigmask(SIG_BLOCK, &set, old);
+	return signalfd(-1, &set, SFD_CLOEXEC);
+}
+
+/* The first input that is a pipe is the only one that is read. */
+static int read_inputs(struct blkparse *bp)
+{
+	const struct blkparse_options *o = bp->o;
+
+	for (size_t i = 0; i < o->nr_inputs; i++) {
+		const char *path = o->inputs[i];
+		int fd, status;
+
+		if (!input_is_pipe(path))
+			continue;
+		bp->pipe = true;
+		fd = strcmp(path, "-") != 0 ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+		if (fd < 0) {
+			perror(path);
+			return 255;
+		}
+		status = pipe_run(bp, fd);
+		if (fd != STDIN_FILENO)
+			close(fd);
+		return status;
+	}
+	return files_run(bp);
+}
+
+static int run(struct blkparse *bp, struct error *err)
+{
+	int status = 1;
+
+	if (open_outputs(bp, err) == 0)
+		status = read_inputs(bp);
+	if (!status)
+		print_statistics(bp);
+	if (out_close(&bp->text, err) < 0 || out_close(&bp->dump, err) < 0)
+		status = 1;
+	return status;
+}
+
+int blkparse_run(const struct blkparse_options *o)
+{
+	struct blkparse bp = { .o = o };
+	struct error err = { 0 };
+	sigset_t old;
+	int status;
+
+	bp.stop_fd = catch_signals(&old);
+	comms_init(&bp.comms);
+	processes_init(&bp.processes, o->by_name);
+	status = run(&bp, &err);
+	if (err.status)
+		fprintf(stderr, "blkparse: %s\n", err.text);
+	release(&bp);
+	close(bp.stop_fd);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return status;
+}

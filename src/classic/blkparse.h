@@ -5,8 +5,6 @@
 #ifndef BLKLAB_CLASSIC_BLKPARSE_H
 #define BLKLAB_CLASSIC_BLKPARSE_H
 
-#include <signal.h>
-
 #include "classic/comms.h"
 #include "classic/counters.h"
 #include "classic/options.h"
@@ -22,12 +20,16 @@ struct blkparse {
 	uint64_t genesis_ns; /* of the first event; taken off every time */
 	uint64_t wall_ns,
 		wall_at_ns; /* the last timestamp note: wall clock, at which time of the trace; 0 = none */
-	bool driver_data;            /* some was shown as text: a line at the end says so */
-	volatile sig_atomic_t *stop; /* borrowed: a signal came */
+	bool driver_data; /* some was shown as text: a line at the end says so */
+	bool pipe; /* pipe mode: the window's end is exclusive, and reading goes on behind it */
+	int stop_fd; /* readable when a signal asks to stop: poll it together with an input that waits */
 };
 
-/* Runs; the exit status of the classic. */
-int blkparse_run(const struct blkparse_options *o, volatile sig_atomic_t *stop);
+/* Runs; the exit status of the classic. SIGINT, SIGHUP and SIGTERM end the reading, not the program: they are
+ * blocked meanwhile and come through stop_fd. */
+int blkparse_run(const struct blkparse_options *o);
+/* Did one come? A system call: ask once a batch. */
+bool blkparse_stopped(const struct blkparse *bp);
 
 /* A process or timestamp note, when it is read. */
 void blkparse_note(struct blkparse *bp, const struct record *r);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/hash.h"
+#include "base/mem.h"
 
 #define COMM_BYTES 17
 
@@ -21,7 +22,8 @@ struct comm {
 };
 
 struct comms {
-	struct hash by_pid;      /* of owned struct comm */
+	struct slab all;
+	struct hash by_pid;
 	const struct comm *last; /* that was asked for */
 };
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-extern const char digits_pairs[200]; /* "00" "01" .. "99" */
+extern const char digits_pairs[200]; /* "00" "01" .. "99", not terminated */
 
 /* How many digits v has. */
 static inline unsigned int digits_count(uint64_t v)

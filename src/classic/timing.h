@@ -10,6 +10,8 @@
 #include <stdint.h>
 
 #include "base/hash.h"
+#include "base/mem.h"
+#include "classic/own_format.h"
 #include "classic/record.h"
 
 enum timed_wait {
@@ -20,18 +22,22 @@ enum timed_wait {
 }; /* G to I, I to D, D to C */
 
 struct timing {
-	struct hash by_sector; /* of owned entries */
-	bool ready;
+	struct hash by_sector; /* of entries */
+	struct slab entries;
+	bool ready; /* false: {0}, the first record makes the table */
 };
 
 struct timed {
-	uint64_t elapsed_ns; /* ELAPSED_NONE: there is none */
-	enum timed_wait wait;      /* which one that is */
+	uint64_t elapsed_ns;  /* ELAPSED_NONE: there is none */
+	enum timed_wait wait; /* which one that is */
 	uint32_t owner; /* pid of the process that owns the table's entry, to be charged with it */
+	bool found;   /* there was an entry with a wait, known or not: `wait` and `owner` are set */
+	bool created; /* an entry came: the record's pid now has a name, see processes_name */
 };
 
-/* Takes a record of one of G I D C F (others do nothing), before it is printed. `device` and `verbose` are
- * for the classic's messages on standard error. */
+/* Takes a record of one of G I D C F, and Q on devices that pass their I/O on (others do nothing), before it
+ * is printed. `device` and `verbose` are for the classic's messages on standard error, and for telling those
+ * devices. */
 struct timed timing_take(struct timing *timing, const struct record *r, uint32_t device,
 			 bool verbose);
 void timing_release(struct timing *timing);

@@ -20,58 +20,90 @@ void only_release(struct only *only)
 	*only = (struct only){ 0 };
 }
 
-const char *member_name(const char *label)
+/* Is it the label, or its end behind a slash or the archive's colon? */
+static bool ends_with(const char *label, const char *name)
 {
-	const char *colon = strrchr(label, ':'), *slash = strrchr(label, '/');
+	size_t all = strlen(label), len = strlen(name);
 
-	if (colon && (!slash || colon > slash))
-		return colon + 1;
-	return slash ? slash + 1 : label;
+	if (!len || len > all || strcmp(label + all - len, name))
+		return false;
+	return len == all || strchr("/:", label[all - len - 1]);
 }
 
-int load_check_twice(const struct facts *facts, bool *several, struct error *err)
+static size_t nr_ending_with(const struct inputs *inputs, const char *name)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < inputs->nr; i++)
+		nr += ends_with(inputs->list[i].label, name);
+	return nr;
+}
+
+const char *member_name(const struct inputs *inputs, const char *label)
+{
+	for (const char *at = label + strlen(label); at > label; at--)
+		if (strchr("/:", at[-1]) && nr_ending_with(inputs, at) == 1)
+			return at;
+	return label;
+}
+
+int load_check_twice(const struct facts *facts, const struct inputs *inputs, struct error *err)
 {
 	const struct device_twice *twice = &facts->twice;
-	const char *a, *b, *member_a, *member_b;
+	const char *a, *b;
 	char hint[400] = "";
 
 	if (!twice->found)
 		return 0;
 	a = facts->inputs[twice->first].path;
 	b = facts->inputs[twice->second].path;
-	member_a = member_name(a);
-	member_b = member_name(b);
-	if (member_a > a && member_a - a == member_b - b &&
-	    !strncmp(a, b, (size_t)(member_a - a)) && strcmp(member_a, member_b)) {
-		if (several)
-			*several = true;
+	if (inputs && strcmp(a, b))
 		snprintf(hint, sizeof(hint), ", with --only %.100s and with --only %.100s",
-			 member_a, member_b);
-	}
+			 member_name(inputs, a), member_name(inputs, b));
 	return error_set(err,
 			 "%.100s and %.100s are two recordings of device %u,%u: report them one by "
 			 "one%s",
 			 a, b, DEVICE_MAJOR(twice->device), DEVICE_MINOR(twice->device), hint);
 }
 
-static bool is_called(const struct input *in, const char *name)
+/* What there is, or what of it ends with that name, as --only wants it. */
+static void list_names(const struct inputs *inputs, const char *name, const char *comma, char *list,
+		       size_t size)
 {
-	const char *colon = strrchr(in->label, ':');
+	size_t at = 0;
+	bool any = false;
 
-	return !strcmp(in->label, name) || !strcmp(member_name(in->label), name) ||
-	       (colon && !strcmp(colon + 1, name));
+	for (size_t i = 0; i < inputs->nr && at < size; i++) {
+		const char *label = inputs->list[i].label;
+
+		if (name && !ends_with(label, name))
+			continue;
+		at += (size_t)snprintf(list + at, size - at, "%s%s", any ? comma : "",
+				       member_name(inputs, label));
+		any = true;
+	}
+	if (at >= size)
+		memcpy(list + size - 4, "...", 4);
 }
 
-static int no_such_member(const struct inputs *inputs, const char *name, struct error *err)
+/* Marks what --only NAME names: whatever has that label, else the one that ends with it. */
+static int choose(const struct inputs *inputs, const char *name, bool *keep, struct error *err)
 {
+	size_t ends = nr_ending_with(inputs, name);
 	char list[300] = "";
-	size_t at = 0;
+	bool whole = false;
 
-	for (size_t i = 0; i < inputs->nr && at < sizeof(list); i++)
-		at += (size_t)snprintf(list + at, sizeof(list) - at, "%s%s", i ? ", " : "",
-				       member_name(inputs->list[i].label));
-	return error_usage(err, "--only: nothing is called \"%.100s\"; there is %s%s", name, list,
-			   at < sizeof(list) ? "" : "...");
+	for (size_t i = 0; i < inputs->nr; i++)
+		whole |= !strcmp(inputs->list[i].label, name);
+	for (size_t i = 0; i < inputs->nr; i++)
+		keep[i] |= whole ? !strcmp(inputs->list[i].label, name)
+				 : ends_with(inputs->list[i].label, name);
+	if (whole || ends == 1)
+		return 0;
+	list_names(inputs, ends ? name : NULL, ends ? " or " : ", ", list, sizeof(list));
+	return ends ? error_usage(err, "--only: \"%.100s\" may be %s", name, list)
+		    : error_usage(err, "--only: nothing is called \"%.100s\"; there is %s", name,
+				  list);
 }
 
 /* Drops all but what --only names. */
@@ -81,17 +113,9 @@ static int keep_only(struct inputs *inputs, const struct only *only, struct erro
 	size_t left = 0;
 
 	for (size_t n = 0; n < only->nr; n++) {
-		bool found = false;
-
-		for (size_t i = 0; i < inputs->nr; i++) {
-			bool is = is_called(&inputs->list[i], only->names[n]);
-
-			keep[i] |= is;
-			found |= is;
-		}
-		if (!found) {
+		if (choose(inputs, only->names[n], keep, err) < 0) {
 			free(keep);
-			return no_such_member(inputs, only->names[n], err);
+			return -1;
 		}
 	}
 	for (size_t i = 0; i < inputs->nr; i++) {
@@ -106,7 +130,7 @@ static int keep_only(struct inputs *inputs, const struct only *only, struct erro
 }
 
 int load_inputs(struct inputs *inputs, char **paths, int nr, const struct only *only,
-		struct error *err)
+		struct facts *facts, struct error *err)
 {
 	struct rlimit old_files;
 
@@ -114,5 +138,7 @@ int load_inputs(struct inputs *inputs, char **paths, int nr, const struct only *
 	for (int i = 0; i < nr; i++)
 		if (inputs_add(inputs, paths[i], err) < 0)
 			return -1;
+	for (size_t i = 0; i < inputs->nr_notes; i++)
+		facts_note(facts, "%s", inputs->notes[i]);
 	return only && only->nr ? keep_only(inputs, only, err) : 0;
 }

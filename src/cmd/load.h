@@ -21,15 +21,17 @@ struct only {
 void only_add(struct only *only, const char *name);
 void only_release(struct only *only);
 
-/* Adds what the paths name, and drops all but what `only` names. -1 with err. */
+/* Adds what the paths name, and drops all but what `only` names; what archives hold and nobody reads is
+ * noted in facts. -1 with err. */
 int load_inputs(struct inputs *inputs, char **paths, int nr, const struct only *only,
-		struct error *err);
+		struct facts *facts, struct error *err);
 
-/* What stands behind the archive's or directory's name in an input's label. */
-const char *member_name(const char *label);
+/* The shortest end of the input's label, in whole parts of the path, that no other input ends with: "o.txt",
+ * or "run1/o.txt" beside "run2/o.txt". A part of the label. */
+const char *member_name(const struct inputs *inputs, const char *label);
 
 /* -1 with err where two inputs are recordings of one device: what they count would be added up.
- * *several (may be NULL) is set where both are in one archive or folder, so that --only can choose. */
-int load_check_twice(const struct facts *facts, bool *several, struct error *err);
+ * `inputs`: all came from one archive or folder, so that --only can choose; else NULL. */
+int load_check_twice(const struct facts *facts, const struct inputs *inputs, struct error *err);
 
 #endif

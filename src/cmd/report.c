@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/container.h"
@@ -185,7 +186,7 @@ struct job {
 	struct alignment *alignment;   /* or NULL */
 	struct flags_sink flags;
 	struct report report;
-	bool several; /* load failed: the one thing named holds several recordings */
+	bool one_path; /* was named: an archive or folder where it is several inputs */
 };
 
 static void job_release(struct job *job)
@@ -305,6 +306,7 @@ static uint64_t genesis(const struct job *job, const struct event *events, int n
 
 static int track(struct job *job, struct error *err)
 {
+	const struct inputs *together = job->one_path ? &job->inputs : NULL;
 	struct report *r = &job->report;
 	struct event events[BATCH];
 	struct track_options to;
@@ -314,7 +316,7 @@ static int track(struct job *job, struct error *err)
 	int nr, ret;
 
 	nr = source_pull(job->merged, events, BATCH, err);
-	if (nr < 0 || load_check_twice(&job->facts, &job->several, err) < 0)
+	if (nr < 0 || load_check_twice(&job->facts, together, err) < 0)
 		return -1;
 	r->genesis_ns = genesis(job, events, nr);
 	to = track_options(job);
@@ -325,7 +327,7 @@ static int track(struct job *job, struct error *err)
 		sinks[i]->ops->events(sinks[i], events, nr);
 	ret = pump(job->merged, sinks, nr_sinks, err);
 	tracker_free(tracker);
-	if (ret < 0 || load_check_twice(&job->facts, &job->several, err) < 0)
+	if (ret < 0 || load_check_twice(&job->facts, together, err) < 0)
 		return -1;
 	if (job->requests)
 		request_list_finish(job->requests);
@@ -336,7 +338,8 @@ static int load(struct job *job, char **paths, int nr, struct error *err)
 {
 	struct report *r = &job->report;
 
-	if (load_inputs(&job->inputs, paths, nr, &job->opt.only, err) < 0)
+	job->one_path = nr == 1;
+	if (load_inputs(&job->inputs, paths, nr, &job->opt.only, &job->facts, err) < 0)
 		return -1;
 	if (inputs_open(&job->inputs, &job->facts, &job->sources, err) < 0)
 		return -1;
@@ -382,20 +385,46 @@ static int report_job(struct job *job, char **paths, int nr, struct error *err)
 	return report_has_losses(&job->report) ? STATUS_LOSSES : STATUS_DONE;
 }
 
-/* One archive or folder with several recordings of one device: a page for each, one after the other. */
+/* Was it opened, and is of no use? */
+static bool was_ignored(const struct facts *facts, const char *label)
+{
+	bool ignored = false;
+
+	for (size_t i = 0; i < facts->nr_inputs; i++) {
+		if (strcmp(facts->inputs[i].path, label))
+			continue;
+		if (!facts->inputs[i].ignored)
+			return false;
+		ignored = true;
+	}
+	return ignored;
+}
+
+/* One archive or folder with several recordings of one device: a page for each, one after the other.
+ * What is no recording is on the first page, which says so. */
 static int report_each(const struct job *whole, char **path, struct error *err)
 {
+	const struct inputs *all = &whole->inputs;
+	size_t nr = 0, at = 0;
 	int worst = STATUS_DONE;
 
-	for (size_t i = 0; i < whole->inputs.nr; i++) {
+	for (size_t i = 0; i < all->nr; i++)
+		nr += !was_ignored(&whole->facts, all->list[i].label);
+	for (size_t i = 0; i < all->nr; i++) {
+		const char *label = all->list[i].label;
 		struct job job = { .opt = whole->opt };
-		const char *name = member_name(whole->inputs.list[i].label);
 		int status;
 
+		if (was_ignored(&whole->facts, label))
+			continue;
 		job.opt.only = (struct only){ 0 };
-		only_add(&job.opt.only, name);
-		printf("%s== %s (%zu of %zu in %s)\n", i ? "\n" : "", name, i + 1, whole->inputs.nr,
-		       *path);
+		only_add(&job.opt.only, label);
+		for (size_t k = 0; !at && k < all->nr; k++)
+			if (was_ignored(&whole->facts, all->list[k].label))
+				only_add(&job.opt.only, all->list[k].label);
+		printf("%s== %s (%zu of %zu in %s)\n", at ? "\n" : "", member_name(all, label),
+		       at + 1, nr, *path);
+		at++;
 		status = report_job(&job, path, 1, err);
 		job_release(&job);
 		if (status < 0)
@@ -403,6 +432,16 @@ static int report_each(const struct job *whole, char **path, struct error *err)
 		worst = status > worst ? status : worst;
 	}
 	return worst;
+}
+
+/* Two recordings of one device were found in the one thing that was named, which can be read again. */
+static bool wants_each(const struct job *job, const char *path)
+{
+	struct stat st;
+
+	return job->facts.twice.found && job->one_path && !job->opt.json && !job->opt.only.nr &&
+	       strcmp(path, "-") != 0 && !stat(path, &st) &&
+	       (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
 }
 
 static int run(int argc, char **argv, const struct sysroot *root, struct error *err)
@@ -418,8 +457,7 @@ static int run(int argc, char **argv, const struct sysroot *root, struct error *
 		status = STATUS_DONE;
 	} else {
 		status = report_job(&job, argv + optind, argc - optind, err);
-		if (status < 0 && job.several && argc - optind == 1 && !job.opt.json &&
-		    !job.opt.only.nr)
+		if (status < 0 && wants_each(&job, argv[optind]))
 			status = report_each(&job, argv + optind, err);
 	}
 	job_release(&job);

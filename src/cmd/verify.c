@@ -109,7 +109,7 @@ static int check_all(struct job *job, char **paths, int nr, struct error *err)
 	struct error first = { 0 };
 	size_t used = 0;
 
-	if (load_inputs(&job->inputs, paths, nr, &job->opt.only, err) < 0)
+	if (load_inputs(&job->inputs, paths, nr, &job->opt.only, &job->facts, err) < 0)
 		return -1;
 	job->list = mem_resize(NULL, job->inputs.nr + 1, sizeof(*job->list));
 	for (size_t i = 0; i < job->inputs.nr; i++) {

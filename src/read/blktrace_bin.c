@@ -42,6 +42,14 @@ struct bin {
 	size_t nr_counters;
 };
 
+static void skipped(struct bin *b, uint32_t device, uint32_t missing)
+{
+	if (!missing)
+		return;
+	b->self.stats.sequence_gaps += missing;
+	facts_skipped(b->facts, device, missing);
+}
+
 /* The numbers of a CPU and device rise by one; what is missing was removed after the kernel wrote it
  * (drops in the kernel leave no gap). In a merged dump an A may carry its target's device, so a
  * number that follows another counter of that CPU belongs there. */
@@ -67,14 +75,15 @@ static void check_sequence(struct bin *b, const struct blktrace_header *h)
 			(struct counter){ .cpu = h->cpu, .device = h->device, .last = h->sequence };
 		/* A per-CPU file starts at 1; a dump may be a window. */
 		if (b->walk.cpu >= 0)
-			b->self.stats.sequence_gaps += h->sequence - 1;
+			skipped(b, h->device, h->sequence - 1);
 		return;
 	}
 	if (h->sequence > own->last) {
-		b->self.stats.sequence_gaps += h->sequence - own->last - 1;
+		skipped(b, own->device, h->sequence - own->last - 1);
 		own->last = h->sequence;
 	} else if (b->self.stats.sequence_gaps) {
 		b->self.stats.sequence_gaps--; /* late, not missing */
+		facts_skipped_late(b->facts, own->device);
 	}
 }
 
@@ -326,6 +335,19 @@ static void say_late(struct bin *b)
 			   b->facts->inputs[b->input].path, (unsigned long long)late);
 }
 
+/* Why there is damage, where it is none of the file system's making. */
+static void say_strays(struct bin *b)
+{
+	const struct blktrace_walk *w = &b->walk;
+
+	if (w->strays)
+		facts_note(
+			b->facts,
+			"%.200s: %.100s holds records of CPU %u, which count as damage: its name "
+			"is not that CPU's (a copy, or several files in one?)",
+			b->facts->inputs[b->input].path, w->blob->name, w->stray_cpu);
+}
+
 static int bin_pull(struct source *self, struct event *events, int max, struct error *err)
 {
 	struct bin *b = container_of(self, struct bin, self);
@@ -341,6 +363,7 @@ static int bin_pull(struct source *self, struct event *events, int max, struct e
 		blktrace_say_stream(b->facts, b->input, &b->cpus,
 				    b->live && blktrace_live_mixed(b->live));
 		say_late(b);
+		say_strays(b);
 	}
 	self->stats.events += (uint64_t)n;
 	b->facts->inputs[b->input].events += (uint64_t)n;
@@ -424,10 +447,12 @@ static int bin_open(struct input *in, struct facts *facts, struct sources *sourc
 		    struct error *err)
 {
 	size_t index = 0;
+	int *cpu_of;
 
 	if (look(in, facts, &index, err) < 0)
 		return -1;
-	blktrace_say_holes(facts, in);
+	cpu_of = blktrace_cpus_of_set(in, facts);
+	blktrace_say_holes(facts, in, cpu_of);
 	for (size_t i = 0; i < in->nr; i++) {
 		struct bin *b = mem_zalloc(sizeof(*b));
 
@@ -436,13 +461,14 @@ static int bin_open(struct input *in, struct facts *facts, struct sources *sourc
 		b->walk.stats = &b->self.stats;
 		b->facts = facts;
 		b->input = index;
-		b->walk.cpu = blktrace_cpu_of_name(in->blobs[i].name);
+		b->walk.cpu = cpu_of[i];
 		b->base = b->walk.cpu >= 0 ? mem_strdup(in->base) : NULL;
 		blktrace_notes_init(&b->notes, facts, index, b->walk.cpu < 0);
 		b->walk.size = b->walk.cpu < 0 ? BLKTRACE_STREAM_BYTES : BLKTRACE_BUFFER_BYTES;
 		b->walk.buf = mem_resize(NULL, b->walk.size, 1);
 		sources_add(sources, &b->self);
 	}
+	free(cpu_of);
 	return 0;
 }
 

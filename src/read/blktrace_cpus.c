@@ -3,9 +3,15 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define LISTED_MAX 8 /* missing CPUs that are named one by one */
+#include "base/mem.h"
+#include "read/blktrace_record.h"
+#include "read/blktrace_walk.h"
+
+#define LOOK_BYTES 65536u /* of a file whose first record is of another CPU than its name says */
+#define LISTED_MAX 8      /* missing CPUs that are named one by one */
 
 int blktrace_cpu_of_name(const char *name)
 {
@@ -25,7 +31,70 @@ int blktrace_cpu_of_name(const char *name)
 	return cpu;
 }
 
-void blktrace_say_holes(struct facts *facts, const struct input *in)
+/* The CPU on which all records at the start agree, or `named`. */
+static int cpu_of_records(struct blob *blob, int named)
+{
+	struct blktrace_header h = { .cpu = (uint32_t)named };
+	struct error ignored = { 0 };
+	const uint8_t *head;
+	size_t len = blob_head(blob, BLKTRACE_V8_BYTES, &head, &ignored), size, at = 0;
+	uint32_t first;
+	bool swap;
+
+	if (!blktrace_version(head, len, &swap))
+		return named;
+	size = blktrace_header_size(head, swap);
+	if (size && len >= size)
+		blktrace_header_decode(&h, head, size, swap);
+	first = h.cpu;
+	if (first == (uint32_t)named || first >= BLKTRACE_CPUS_MAX)
+		return named;
+	len = blob_head(blob, LOOK_BYTES, &head, &ignored);
+	while (len - at >= 4) {
+		size = blktrace_header_size(head + at, swap);
+		if (!size)
+			return named;
+		if (len - at < size)
+			break;
+		blktrace_header_decode(&h, head + at, size, swap);
+		if (h.cpu != first)
+			return named;
+		size += h.pdu_len;
+		at += size < len - at ? size : len - at;
+	}
+	return (int)first;
+}
+
+int *blktrace_cpus_of_set(struct input *in, struct facts *facts)
+{
+	int *says = mem_zalloc((in->nr + 1) * sizeof(*says));
+	int *cpu_of = mem_zalloc((in->nr + 1) * sizeof(*cpu_of));
+
+	for (size_t i = 0; i < in->nr; i++) {
+		cpu_of[i] = says[i] = blktrace_cpu_of_name(in->blobs[i].name);
+		if (says[i] >= 0)
+			says[i] = cpu_of_records(&in->blobs[i], cpu_of[i]);
+	}
+	for (size_t i = 0; i < in->nr; i++) {
+		bool taken = false;
+
+		if (says[i] == cpu_of[i])
+			continue;
+		for (size_t k = 0; k < in->nr; k++)
+			taken |= k != i && says[k] == says[i];
+		if (taken)
+			continue;
+		cpu_of[i] = says[i];
+		facts_note(facts,
+			   "%.200s: %.100s holds records of CPU %d (was it renamed?) and was read "
+			   "as the file of that CPU",
+			   in->label, in->blobs[i].name, says[i]);
+	}
+	free(says);
+	return cpu_of;
+}
+
+void blktrace_say_holes(struct facts *facts, const struct input *in, const int *cpu_of)
 {
 	struct blktrace_cpus cpus = { 0 };
 	unsigned int missing, listed = 0;
@@ -33,10 +102,8 @@ void blktrace_say_holes(struct facts *facts, const struct input *in)
 	size_t used = 0;
 
 	for (size_t i = 0; i < in->nr; i++) {
-		int cpu = blktrace_cpu_of_name(in->blobs[i].name);
-
-		if (cpu >= 0)
-			blktrace_cpus_add(&cpus, (uint32_t)cpu);
+		if (cpu_of[i] >= 0)
+			blktrace_cpus_add(&cpus, (uint32_t)cpu_of[i]);
 	}
 	if (!cpus.nr || cpus.nr == cpus.highest + 1)
 		return;

@@ -32,8 +32,13 @@ static inline void blktrace_cpus_add(struct blktrace_cpus *cpus, uint32_t cpu)
 /* N of "NAME.blktrace.N", or -1. */
 int blktrace_cpu_of_name(const char *name);
 
-/* Notes that files between the first and the last CPU's are not there. */
-void blktrace_say_holes(struct facts *facts, const struct input *in);
+/* The CPU that records of each file of the set must have, -1: any; owned, NULL for a set without files. It is
+ * that of the name, or another where the records at the file's start agree on one and no other file is
+ * of that CPU: the file was renamed, which is noted. */
+int *blktrace_cpus_of_set(struct input *in, struct facts *facts);
+
+/* Notes that files between the first and the last of these CPUs are not there. */
+void blktrace_say_holes(struct facts *facts, const struct input *in, const int *cpu_of);
 
 /* At the end of a stream of any CPU's records: what it was, as a part of the dialect and, where only
  * one CPU's records came, as a note. `mixed`: the CPUs' records were not in order of time. */

@@ -62,6 +62,14 @@ static inline size_t blktrace_header_size(const uint8_t *p, bool swap)
 	return magic == (BLKTRACE_MAGIC | 8) ? BLKTRACE_V8_BYTES : 0;
 }
 
+#define BLKTRACE_TIME_AT 8 /* offset of the time in both versions */
+
+/* Bytes of payload behind a header of `size` bytes. */
+static inline uint16_t blktrace_payload_bytes(const uint8_t *p, size_t size, bool swap)
+{
+	return bytes_u16(p + (size == BLKTRACE_V7_BYTES ? 46 : 50), swap);
+}
+
 /* p: `size` bytes, one of the two header sizes. */
 static inline void blktrace_header_decode(struct blktrace_header *h, const uint8_t *p, size_t size,
 					  bool swap)

@@ -119,6 +119,22 @@ static size_t hidden_record(const struct blktrace_walk *w, const struct blktrace
 	return 0;
 }
 
+/* Another CPU in one record is damage of that field; in two in a row it is the file that is another's. */
+static void note_stray(struct blktrace_walk *w, const struct blktrace_header *h)
+{
+	size_t next = w->at + h->size + h->pdu_len, size;
+	struct blktrace_header other;
+
+	if (w->strays || w->cpu < 0 || h->cpu == (uint32_t)w->cpu || next + 4 > w->len)
+		return;
+	size = blktrace_header_size(w->buf + next, w->swap);
+	if (!size || w->len - next < size)
+		return;
+	blktrace_header_decode(&other, w->buf + next, size, w->swap);
+	w->strays = other.cpu == h->cpu;
+	w->stray_cpu = h->cpu;
+}
+
 static bool all_zero(const uint8_t *p, size_t n)
 {
 	return n == 0 || (p[0] == 0 && memcmp(p, p + 1, n - 1) == 0);
@@ -150,6 +166,7 @@ int blktrace_walk_next(struct blktrace_walk *w, struct blktrace_header *h)
 			blktrace_header_decode(h, w->buf + w->at, size, w->swap);
 			if (left < size + h->pdu_len + (w->paused ? 0 : 4) && !w->at_end)
 				return 2;
+			note_stray(w, h);
 			if ((w->cpu < 0 || h->cpu == (uint32_t)w->cpu) &&
 			    left >= size + h->pdu_len) {
 				size_t skip = hidden_record(w, h);

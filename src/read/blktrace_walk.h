@@ -21,6 +21,8 @@ struct blktrace_walk {
 	bool in_damage; /* the last bytes skipped were damaged and what follows may be too */
 	bool at_end;    /* of the blob */
 	bool paused;    /* a pipe has no more for now: a whole record need not show its successor */
+	bool strays;    /* there were whole records of another CPU, one behind the other */
+	uint32_t stray_cpu;
 	uint8_t *buf;   /* owned by the caller */
 	size_t size;    /* of it: BLKTRACE_BUFFER_BYTES or more */
 	size_t at, len; /* unread bytes are buf[at..len); the caller moves `at` past a record */

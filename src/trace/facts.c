@@ -12,6 +12,7 @@
 /* Hostile input could ask for one note per byte; nobody reads more than this. */
 #define NOTES_MAX    200
 #define DEVICES_MAX  65536
+#define SKIPS_MAX    4096
 #define IGNORED_TEXT 200 /* bytes that are kept of an ignored line */
 
 struct held {
@@ -50,6 +51,7 @@ void facts_release(struct facts *facts)
 	json_decref(facts->findings);
 	free(facts->inputs);
 	free(facts->losses);
+	free(facts->skips);
 	free(facts->devices);
 	free(facts->notes);
 	free(facts->dropped_unknown_why);
@@ -87,6 +89,47 @@ void facts_loss(struct facts *facts, const struct loss *loss)
 {
 	facts->losses = mem_grow(facts->losses, facts->nr_losses, sizeof(*facts->losses));
 	facts->losses[facts->nr_losses++] = *loss;
+}
+
+static struct skips *find_skips(const struct facts *facts, uint32_t device)
+{
+	for (size_t i = 0; i < facts->nr_skips; i++)
+		if (facts->skips[i].device == device)
+			return &facts->skips[i];
+	return NULL;
+}
+
+void facts_skipped(struct facts *facts, uint32_t device, uint64_t missing)
+{
+	struct skips *skips = find_skips(facts, device);
+
+	if (!skips) {
+		if (facts->nr_skips == SKIPS_MAX)
+			return;
+		facts->skips = mem_grow(facts->skips, facts->nr_skips, sizeof(*facts->skips));
+		skips = &facts->skips[facts->nr_skips++];
+		*skips = (struct skips){ .device = device };
+	}
+	skips->gaps++;
+	skips->missing += missing;
+}
+
+void facts_skipped_late(struct facts *facts, uint32_t device)
+{
+	struct skips *skips = find_skips(facts, device);
+
+	if (!skips || !skips->missing)
+		return;
+	skips->missing--;
+	if (skips->gaps > skips->missing)
+		skips->gaps = skips->missing;
+}
+
+struct skips facts_skips(const struct facts *facts, uint32_t device)
+{
+	const struct skips *skips = find_skips(facts, device);
+
+	return skips ? *skips : (struct skips){ .device = device };
 }
 
 void facts_device(struct facts *facts, uint32_t device, const char *name)

@@ -48,6 +48,12 @@ struct ignored_line {
 	char *why;    /* owned; one sentence */
 };
 
+/* Numbers that the sequences of a device skip: source_stats.sequence_gaps by device. */
+struct skips {
+	uint32_t device;
+	uint64_t gaps, missing; /* places, and numbers missing there; fewer once they come late */
+};
+
 /* A device's name as the input knows it. */
 struct device_name {
 	uint32_t device;
@@ -68,6 +74,8 @@ struct facts {
 	size_t nr_inputs;
 	struct loss *losses; /* owned array */
 	size_t nr_losses;
+	struct skips *skips; /* owned array; only devices that have some */
+	size_t nr_skips;
 	struct device_name *devices; /* owned array */
 	size_t nr_devices;
 	struct hash held; /* device -> the input that holds its events */
@@ -114,6 +122,11 @@ void facts_release(struct facts *facts);
 size_t facts_input(struct facts *facts, const char *path, const char *format);
 void facts_note(struct facts *facts, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void facts_loss(struct facts *facts, const struct loss *loss);
+/* `missing` more numbers are, at one more place. */
+void facts_skipped(struct facts *facts, uint32_t device, uint64_t missing);
+/* One of them came late. */
+void facts_skipped_late(struct facts *facts, uint32_t device);
+struct skips facts_skips(const struct facts *facts, uint32_t device);
 void facts_device(struct facts *facts, uint32_t device, const char *name);
 /* NULL where no input named it. */
 const char *facts_device_name(const struct facts *facts, uint32_t device);

@@ -148,6 +148,12 @@ bool group_seen(struct inputs *inputs, const char *label)
 	return seen;
 }
 
+void inputs_note(struct inputs *inputs, char *note)
+{
+	inputs->notes = mem_grow(inputs->notes, inputs->nr_notes, sizeof(*inputs->notes));
+	inputs->notes[inputs->nr_notes++] = note;
+}
+
 void input_release(struct input *in)
 {
 	for (size_t i = 0; i < in->nr; i++)
@@ -162,6 +168,9 @@ void inputs_release(struct inputs *inputs)
 {
 	for (size_t i = 0; i < inputs->nr; i++)
 		input_release(&inputs->list[i]);
+	for (size_t i = 0; i < inputs->nr_notes; i++)
+		free(inputs->notes[i]);
+	free(inputs->notes);
 	free(inputs->list);
 	index_free(inputs->index);
 	spool_put(inputs->spool);

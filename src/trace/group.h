@@ -31,6 +31,8 @@ struct input *group_find(struct inputs *inputs, const char *label);
 struct input *group_find_set(struct inputs *inputs, const char *label);
 /* An archive has no group of its own: was this asked before? */
 bool group_seen(struct inputs *inputs, const char *label);
+/* Adds a sentence (taken) for the report. */
+void inputs_note(struct inputs *inputs, char *note);
 /* Adds an empty blob; takes name. Pointers into the array move. */
 struct blob *group_blob(struct input *in, char *name);
 /* Moves a blob into the group under a (copied) name; the old one is empty then. */

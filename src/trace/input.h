@@ -48,6 +48,8 @@ struct inputs {
 	size_t nr;
 	struct index *index; /* owned; of the list by label */
 	struct spool *spool; /* a share in it; NULL until something was unpacked */
+	char **notes; /* owned array of owned sentences: what an archive holds and nobody reads */
+	size_t nr_notes;
 };
 
 /* Adds to `inputs` what `path` names: "-" (standard input), a file, a base name ("sda", "sda.blktrace.3" or

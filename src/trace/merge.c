@@ -4,17 +4,17 @@
  * moving the at most few hundred pointers of one array costs less than a heap's steps.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/container.h"
 #include "base/mem.h"
+#include "trace/order.h"
 #include "trace/source.h"
 
 #define BATCH 256
 
 struct stream {
-	struct source *src; /* owned */
-	uint64_t time_ns;   /* of the event at `at` */
+	struct ordered next; /* the event at `at` */
+	struct source *src;  /* owned */
 	int at, nr;
 	bool ended; /* src said so; nothing more to pull */
 	bool lent;  /* the current batch holds payloads that were handed out */
@@ -23,8 +23,7 @@ struct stream {
 
 struct merge {
 	struct source self;
-	struct stream **order; /* sorted, the current one first; borrowed from streams */
-	size_t nr_order;
+	struct order order;      /* of streams; its array is owned */
 	struct stream **streams; /* owned */
 	size_t nr_streams;
 	bool primed;
@@ -44,26 +43,13 @@ static int refill(struct stream *s, struct error *err)
 		s->ended = true;
 		return s->nr;
 	}
-	s->time_ns = s->batch[0].time_ns;
+	s->next.time_ns = s->batch[0].time_ns;
 	return 1;
 }
 
-/* Puts s into the sorted part [from, nr): before waiting streams of equal time. */
-static void insert(struct merge *m, struct stream *s, size_t from)
+static struct stream *current(const struct merge *m)
 {
-	size_t low = from, high = m->nr_order;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (m->order[mid]->time_ns < s->time_ns)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	memmove(&m->order[low + 1], &m->order[low], (m->nr_order - low) * sizeof(*m->order));
-	m->order[low] = s;
-	m->nr_order++;
+	return container_of(m->order.at[0], struct stream, next);
 }
 
 static int prime(struct merge *m, struct error *err)
@@ -76,24 +62,17 @@ static int prime(struct merge *m, struct error *err)
 			return -1;
 		if (got == 0)
 			continue;
-		/* an equal head stays the head */
-		insert(m, s, m->nr_order && s->time_ns >= m->order[0]->time_ns ? 1 : 0);
+		order_add(&m->order, &s->next);
 	}
 	m->primed = true;
 	return 0;
 }
 
-static void remove_first(struct merge *m)
-{
-	m->nr_order--;
-	memmove(&m->order[0], &m->order[1], m->nr_order * sizeof(*m->order));
-}
-
 /* Hands out events of the current stream while it stays current, up to max. */
 static int take_run(struct merge *m, struct event *events, int max)
 {
-	struct stream *s = m->order[0];
-	uint64_t limit = m->nr_order > 1 ? m->order[1]->time_ns : UINT64_MAX;
+	struct stream *s = current(m);
+	uint64_t limit = order_limit(&m->order);
 	int n = 0;
 
 	do {
@@ -103,33 +82,30 @@ static int take_run(struct merge *m, struct event *events, int max)
 		events[n++] = *ev;
 	} while (n < max && s->at < s->nr && s->batch[s->at].time_ns <= limit);
 	if (s->at < s->nr)
-		s->time_ns = s->batch[s->at].time_ns;
+		s->next.time_ns = s->batch[s->at].time_ns;
 	return n;
 }
 
 /* After a run: 1 go on, 0 the batch must end here (a lent payload would be lost, a live stream held up), -1 error. */
 static int settle(struct merge *m, bool any_given, struct error *err)
 {
-	struct stream *s = m->order[0];
+	struct stream *s = current(m);
 
 	if (s->at == s->nr) {
 		int got;
 
 		/* A lone stream may have to wait for its next: what it gave goes on. */
-		if (any_given && (s->lent || m->nr_order == 1))
+		if (any_given && (s->lent || m->order.nr == 1))
 			return 0;
 		got = refill(s, err);
 		if (got < 0)
 			return -1;
 		if (got == 0) {
-			remove_first(m);
+			order_remove_first(&m->order);
 			return 1;
 		}
 	}
-	if (m->nr_order > 1 && s->time_ns > m->order[1]->time_ns) {
-		remove_first(m);
-		insert(m, s, 1);
-	}
+	order_again(&m->order);
 	return 1;
 }
 
@@ -145,9 +121,9 @@ static int merge_pull(struct source *self, struct event *events, int max, struct
 	if (!m->primed && prime(m, err) < 0)
 		return -1;
 	/* A stream left exhausted by the last batch is refilled now that its payloads are done. */
-	if (m->nr_order && m->order[0]->at == m->order[0]->nr && settle(m, false, err) < 0)
+	if (m->order.nr && current(m)->at == current(m)->nr && settle(m, false, err) < 0)
 		return -1;
-	while (n < max && m->nr_order && go > 0) {
+	while (n < max && m->order.nr && go > 0) {
 		n += take_run(m, events + n, max - n);
 		go = settle(m, true, &m->why);
 	}
@@ -167,7 +143,7 @@ static void merge_release(struct source *self)
 		free(m->streams[i]);
 	}
 	free(m->streams);
-	free(m->order);
+	free(m->order.at);
 	free(m);
 }
 
@@ -180,7 +156,7 @@ struct source *merge_new(struct sources *sources)
 	m->self.ops = &merge_ops;
 	m->nr_streams = sources->nr;
 	m->streams = mem_zalloc(sources->nr * sizeof(*m->streams));
-	m->order = mem_zalloc((sources->nr + 1) * sizeof(*m->order));
+	m->order.at = mem_zalloc((sources->nr + 1) * sizeof(*m->order.at));
 	for (size_t i = 0; i < sources->nr; i++) {
 		m->streams[i] = mem_zalloc(sizeof(*m->streams[i]));
 		m->streams[i]->src = sources->list[i];

@@ -13,6 +13,25 @@
 #include "trace/spool.h"
 
 #define IN_BYTES 65536u
+#define NAMED    5 /* members left out of one kind that are named */
+
+enum left_out {
+	SYMLINK,
+	HARD_LINK,
+	FIFO,
+	DEVICE_NODE,
+	SOCKET,
+	UNKNOWN,
+	NAMELESS,
+	REPLACED,
+	NR_LEFT_OUT
+};
+
+/* Members that nobody reads. */
+struct left {
+	size_t nr;
+	char *names; /* owned, or NULL */
+};
 
 /* Where libarchive gets its bytes from: a blob, so that standard input and streams work too. */
 struct packed {
@@ -23,6 +42,7 @@ struct packed {
 	struct input all; /* every member, flat by its name */
 	struct error why; /* what is damaged; no text = nothing */
 	bool cut;         /* the blob itself has an error, in `why` */
+	struct left left[NR_LEFT_OUT];
 	uint8_t buf[IN_BYTES];
 };
 
@@ -42,6 +62,75 @@ static void damaged(struct packed *p)
 		decode_error(p->label, archive_error_string(p->archive), &p->why);
 }
 
+/* `target`: of a link, or NULL. */
+static void leave_out(struct packed *p, enum left_out kind, const char *name, const char *target)
+{
+	struct left *left = &p->left[kind];
+	char *names = left->names;
+
+	left->nr++;
+	if (left->nr > NAMED || !name || !*name)
+		return;
+	left->names = mem_printf("%s%s%.200s%s%.200s", names ? names : "", names ? ", " : "", name,
+				 target ? " -> " : "", target ? target : "");
+	free(names);
+}
+
+/* Why the member is no file, or NR_LEFT_OUT: it is one, or a directory. */
+static enum left_out left_out_as(struct archive_entry *entry, const char *name)
+{
+	if (archive_entry_filetype(entry) == AE_IFDIR)
+		return NR_LEFT_OUT;
+	if (!name || !*name)
+		return NAMELESS;
+	if (archive_entry_hardlink(entry))
+		return HARD_LINK;
+	switch (archive_entry_filetype(entry)) {
+	case AE_IFREG:
+		return NR_LEFT_OUT;
+	case AE_IFLNK:
+		return SYMLINK;
+	case AE_IFIFO:
+		return FIFO;
+	case AE_IFCHR:
+	case AE_IFBLK:
+		return DEVICE_NODE;
+	case AE_IFSOCK:
+		return SOCKET;
+	default:
+		return UNKNOWN;
+	}
+}
+
+/* One sentence for each kind. */
+static void say_left_out(struct packed *p)
+{
+	static const char *const words[NR_LEFT_OUT][3] = {
+		[SYMLINK] = { "symbolic link", "symbolic links", "not read" },
+		[HARD_LINK] = { "hard link", "hard links", "not read" },
+		[FIFO] = { "FIFO", "FIFOs", "not read" },
+		[DEVICE_NODE] = { "device node", "device nodes", "not read" },
+		[SOCKET] = { "socket", "sockets", "not read" },
+		[UNKNOWN] = { "member of unknown type", "members of unknown type", "not read" },
+		[NAMELESS] = { "member without a name", "members without a name", "not read" },
+		[REPLACED] = { "member", "members", "replaced by a later one of the same name" },
+	};
+
+	for (size_t i = 0; i < NR_LEFT_OUT; i++) {
+		const struct left *left = &p->left[i];
+
+		if (left->nr)
+			inputs_note(p->inputs,
+				    mem_printf("%s: %zu %s %s %s%s%s%s", p->label, left->nr,
+					       words[i][left->nr > 1],
+					       left->nr > 1 ? "were" : "was", words[i][2],
+					       left->names ? ": " : "",
+					       left->names ? left->names : "",
+					       left->names && left->nr > NAMED ? ", ..." : ""));
+		free(p->left[i].names);
+	}
+}
+
 /* 1 = a member was begun, 0 = there are no more, also where the rest is damaged. */
 static int next_member(struct packed *p, const char **name)
 {
@@ -50,9 +139,15 @@ static int next_member(struct packed *p, const char **name)
 
 	while ((r = archive_read_next_header(p->archive, &entry)) == ARCHIVE_OK ||
 	       r == ARCHIVE_WARN) {
+		enum left_out kind;
+
 		*name = archive_entry_pathname(entry);
-		if (archive_entry_filetype(entry) == AE_IFREG && *name && **name &&
-		    !archive_entry_hardlink(entry))
+		kind = left_out_as(entry, *name);
+		if (kind != NR_LEFT_OUT)
+			leave_out(p, kind, *name,
+				  kind == HARD_LINK ? archive_entry_hardlink(entry)
+						    : archive_entry_symlink(entry));
+		else if (archive_entry_filetype(entry) == AE_IFREG)
 			return 1;
 	}
 	if (r != ARCHIVE_EOF)
@@ -141,15 +236,18 @@ static int read_archive(struct packed *p, struct error *err)
 }
 
 /* Of two members of one name, the later one is what would be extracted. */
-static void drop_replaced(struct input *all)
+static void drop_replaced(struct packed *p)
 {
+	struct input *all = &p->all;
 	size_t nr = 0;
 
 	for (size_t i = 0; i < all->nr; i++) {
-		if (i + 1 < all->nr && !strcmp(all->blobs[i].name, all->blobs[i + 1].name))
+		if (i + 1 < all->nr && !strcmp(all->blobs[i].name, all->blobs[i + 1].name)) {
+			leave_out(p, REPLACED, all->blobs[i].name, NULL);
 			blob_release(&all->blobs[i]);
-		else
+		} else {
 			all->blobs[nr++] = all->blobs[i];
+		}
 	}
 	all->nr = nr;
 }
@@ -260,7 +358,7 @@ static int take_all(struct packed *p, int depth, struct error *err)
 	int r;
 
 	group_sort(&p->all);
-	drop_replaced(&p->all);
+	drop_replaced(p);
 	nr = p->all.nr;
 	names = mem_zalloc((nr + 1) * sizeof(*names));
 	for (size_t i = 0; i < nr; i++)
@@ -304,6 +402,7 @@ int archive_add(struct inputs *inputs, struct blob *blob, const char *label, int
 		add_damaged(inputs, label, &p->why);
 	else if (!r)
 		r = error_set(err, "%s: an archive without files", label);
+	say_left_out(p);
 	input_release(&p->all);
 	free(p);
 	return r;

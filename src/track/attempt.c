@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "track/state.h"
+#include "track/tally.h"
 
 #define BUSY_NS UINT64_C(1000000) /* R sooner after D than this: the driver had no room */
 
@@ -19,8 +19,17 @@ void rq_insert(struct tracker *t, struct device *d, const struct event *ev)
 	rq = rq_find(t, d, ev, false, &equals);
 	if (!rq)
 		rq = rq_ungotten(t, d, ev);
+	step_ended(t, rq, rq->io.get_ns);
 	if (rq->io.insert_ns == TIME_NONE)
 		rq->io.insert_ns = ev->time_ns;
+}
+
+/* Since when it has waited for its first D: what a pre-flush took is the device's [6]. */
+static uint64_t waits_since(const struct io *io)
+{
+	if (io->insert_ns != TIME_NONE)
+		return io->insert_ns;
+	return io->data_from_ns != TIME_NONE ? io->data_from_ns : io->get_ns;
 }
 
 void rq_attempt(struct tracker *t, struct device *d, struct rq *rq)
@@ -28,16 +37,20 @@ void rq_attempt(struct tracker *t, struct device *d, struct rq *rq)
 	struct io *io = &rq->io;
 
 	window_begin(t, t->now_ns);
-	if (io->issue_ns == TIME_NONE)
+	if (io->issue_ns == TIME_NONE) {
+		step_ended(t, rq, waits_since(io));
 		io->issue_ns = t->now_ns;
-	else
+	} else {
+		step_ended(t, rq, rq->requeue_ns);
 		io->requeue_wait_ns += elapsed(rq->requeue_ns, t->now_ns);
+	}
 	io->last_issue_ns = t->now_ns;
 	io->attempts++;
 	rq->completions_at_issue = d->completions;
 	if (rq->first && io->queue_ns > rq->first->process->issued_queue_ns)
 		rq->first->process->issued_queue_ns = io->queue_ns;
 	rq->issued = true;
+	rq->issued_by = t->cpu;
 	rq_pieces_at_device(rq, 1);
 	timeline_issued(t, d, rq, 1);
 	io->depth_at_issue = (uint16_t)(d->nr_issued < UINT16_MAX ? d->nr_issued : UINT16_MAX);
@@ -125,12 +138,13 @@ static void fit_length(struct tracker *t, struct device *d, struct rq *rq, const
 	rq->end = rq->sector + ev->bytes / SECTOR_SIZE;
 }
 
-static void count_issue(struct tracker *t, struct device_sum *sum, const struct event *ev)
+/* rq is NULL where the event makes none. */
+static void count_issue(struct tracker *t, struct device_sum *sum, const struct rq *rq,
+			const struct event *ev)
 {
 	if (!t->counting)
 		return;
-	sum->requests[ev->class].count++;
-	sum->requests[ev->class].bytes += known_bytes(ev);
+	tally_request(t, sum, rq ? rq->process : NULL, ev->class, known_bytes(ev));
 	if (ev->flags & EV_NO_BYTES)
 		sum->bytes_unknown++;
 	if (ev->flags & EV_SUBMITTER)
@@ -159,7 +173,7 @@ void rq_issue(struct tracker *t, struct device *d, const struct event *ev)
 		return;
 	}
 	if (ev->class == CLASS_PASSTHROUGH || !ev->bytes) {
-		count_issue(t, sum, ev);
+		count_issue(t, sum, NULL, ev);
 		if (ev->class == CLASS_PASSTHROUGH)
 			issue_unranged(t, d, ev);
 		return;
@@ -181,7 +195,7 @@ void rq_issue(struct tracker *t, struct device *d, const struct event *ev)
 	if (rq->io.issue_ns == TIME_NONE) {
 		rq->io.sector = rq->sector;
 		rq->io.flags = (rq->io.flags & ~EV_NO_BYTES) | (ev->flags & EV_NO_BYTES);
-		count_issue(t, sum, ev);
+		count_issue(t, sum, rq, ev);
 		count_seek(t, d, sum, rq);
 	}
 	if (append)
@@ -203,7 +217,7 @@ void rq_requeue(struct tracker *t, struct device *d, const struct event *ev)
 		return;
 	lost_ns = elapsed(rq->io.last_issue_ns, ev->time_ns);
 	if (t->counting)
-		*(lost_ns < BUSY_NS ? &sum->requeues_busy : &sum->requeues_failed) += 1;
+		tally_requeue(t, sum, rq, lost_ns < BUSY_NS);
 	rq->io.attempt_lost_ns += lost_ns;
 	rq->requeue_ns = ev->time_ns;
 	rq_attempt_over(t, d, rq);

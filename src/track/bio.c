@@ -3,7 +3,7 @@
  * Bios: queued, found, split. A bio waits (in tracker.waiting, by device and sector) until a request
  * takes it. How it gets to its device is in remap.c, how it ends in bio_end.c.
  */
-#include "track/state.h"
+#include "track/tally.h"
 
 #define RETRY_NS  UINT64_C(1000000000) /* a NOWAIT retry comes within this [7] */
 #define MOST_BIOS (1u << 17)           /* in flight; 24 MiB of them */
@@ -135,15 +135,15 @@ static bool is_foreign_write(struct tracker *t, const struct event *ev)
 static void count_queue(struct tracker *t, struct device_sum *sum, const struct event *ev,
 			bool below)
 {
-	struct process_sum *process = &process_get(t, ev->pid)->sum;
+	struct process *queued_by = process_get(t, ev->pid);
+	struct process_sum *process = &queued_by->sum;
 
 	process->last_ns = ev->time_ns;
 	if (!t->counting)
 		return;
 	if (is_foreign_write(t, ev))
 		t->sum->wait.foreign_write_bios++;
-	sum->bios[ev->class].count++;
-	sum->bios[ev->class].bytes += known_bytes(ev);
+	tally_bio(t, sum, below ? NULL : queued_by, ev);
 	if (ev->flags & EV_NO_BYTES)
 		sum->bytes_unknown++;
 	if (below)

@@ -2,7 +2,7 @@
  *
  * How bios end: with the last of their bytes, with a completion of their own, or as a NOWAIT attempt.
  */
-#include "track/state.h"
+#include "track/tally.h"
 
 /* The phases that are over before a bio is issued. */
 static void count_beginning(struct device_sum *sum, const struct bio *bio)
@@ -42,9 +42,40 @@ static void hand_out(struct tracker *t, struct bio *bio)
 		t->options.out.bio(t->options.out.arg, io);
 }
 
+/* Where there are no requests it is what completes. */
+static void count_end(struct tracker *t, const struct bio *bio)
+{
+	if (!t->counting || t->sum->devices[bio->dev].have_requests)
+		return;
+	tally_ended(t, bio->below || bio->mapped ? NULL : bio->process, bio->class);
+	t->cpu->early[bio->class].count++;
+}
+
+/* ... and where there are some after all, it is not. */
+static void early_off(struct device_sum *sum, struct cpu_sum *cpu)
+{
+	for (int c = 0; cpu && c < CLASS_NR; c++) {
+		cpu->counts.completed[c].count -= cpu->early[c].count;
+		cpu->counts.completed[c].bytes -= cpu->early[c].bytes;
+		sum->completed_bytes[c] -= cpu->early[c].bytes;
+	}
+}
+
+void early_finish(struct tracker *t, struct device *d)
+{
+	struct device_sum *sum = device_sum(t, d);
+
+	if (!sum->have_requests)
+		return;
+	for (size_t i = 0; i < sum->nr_cpus; i++)
+		early_off(sum, sum->cpus[i]);
+	early_off(sum, sum->cpu_untold);
+}
+
 static void bio_end(struct tracker *t, struct bio *bio)
 {
 	bio->io.complete_ns = t->now_ns;
+	count_end(t, bio);
 	hand_out(t, bio);
 	wait_del(bio);
 	if (bio->aged_out)
@@ -74,8 +105,12 @@ void bio_nowait_failed(struct tracker *t, struct device *d, struct bio *bio)
 	bio_stop_waiting(t, bio);
 	bio->io.complete_ns = t->now_ns;
 	hash_add(&t->retries, &bio->by_start, start_key(d, bio->sector));
-	if (t->counting)
-		device_sum(t, d)->nowait_retries++;
+	if (!t->counting)
+		return;
+	device_sum(t, d)->nowait_retries++;
+	t->cpu->counts.nowait_retries++;
+	if (tally_process(bio->process))
+		bio->process->sum.counts->nowait_retries++;
 }
 
 /* The flush bio of a bio-based device, or NULL. */
@@ -109,6 +144,7 @@ void bio_complete(struct tracker *t, struct device *d, const struct event *ev)
 {
 	struct device_sum *sum = device_sum(t, d);
 	struct bio *bio = bio_find(t, d, ev);
+	const struct process *process;
 	uint32_t bytes = ev->bytes;
 
 	if (bytes == 0 && !sum->have_requests && end_flush_bio(t, d))
@@ -129,7 +165,8 @@ void bio_complete(struct tracker *t, struct device *d, const struct event *ev)
 		note_error(sum, ev);
 	if (ev->flags & EV_NO_BYTES)
 		bytes = bio->bytes;
+	process = bio->below || bio->mapped ? NULL : bio->process;
 	bytes = bio_front_done(t, d, bio, bytes, ev->error);
 	if (t->counting && !(ev->flags & EV_NO_BYTES))
-		sum->completed_bytes[ev->class] += bytes;
+		tally_moved(t, sum, process, ev->class, bytes);
 }

@@ -2,7 +2,7 @@
  *
  * Completions: whole requests, parts, errors, and what matches nothing; the latencies.
  */
-#include "track/state.h"
+#include "track/tally.h"
 
 void note_error(struct device_sum *sum, const struct event *ev)
 {
@@ -168,6 +168,9 @@ static void complete_passthrough(struct tracker *t, struct device *d, const stru
 	}
 	rq = container_of(d->passthrough.next, struct rq, flush);
 	rq->io.ambiguous = d->passthrough.next != d->passthrough.prev;
+	step_ended(t, rq, rq->io.last_issue_ns);
+	if (t->counting)
+		tally_ended(t, rq->process, rq->io.class);
 	timeline_completed(t, d, rq, ev->bytes);
 	rq_done(t, d, rq, ev->error);
 }
@@ -189,13 +192,16 @@ static void complete_part(struct tracker *t, struct device *d, struct rq *rq, ui
 void rq_front_done(struct tracker *t, struct device *d, struct rq *rq, const struct event *ev,
 		   uint32_t bytes)
 {
+	step_ended(t, rq, rq->io.last_issue_ns);
 	if (t->counting && !(rq->io.flags & EV_NO_BYTES))
-		device_sum(t, d)->completed_bytes[ev->class] += bytes;
+		tally_moved(t, device_sum(t, d), rq->process, ev->class, bytes);
 	timeline_completed(t, d, rq, bytes);
 	if (bytes < rq->bytes_left) {
 		complete_part(t, d, rq, bytes, ev->error);
 		return;
 	}
+	if (t->counting)
+		tally_ended(t, rq->process, ev->class);
 	rq->io.complete_ns = ev->time_ns;
 	if (flush_data_done(t, rq)) {
 		rq_attempt_over(t, d, rq);

@@ -7,7 +7,10 @@
 
 #include "track/state.h"
 
-#define MOST_DEVICES 4096 /* more are not a machine but damage */
+/* More are not a machine but damage. */
+#define MOST_DEVICES 4096
+#define MOST_CPUS    4096  /* of a device */
+#define MOST_IN_ALL  65536 /* CPUs of devices */
 
 struct device *device_known(struct tracker *t, uint32_t number)
 {
@@ -46,6 +49,34 @@ struct device *device_get(struct tracker *t, uint32_t number)
 	}
 	t->last_device = d;
 	return d;
+}
+
+static struct cpu_sum *cpu_new(uint32_t number)
+{
+	struct cpu_sum *cpu = mem_zalloc(sizeof(*cpu));
+
+	cpu->cpu = number;
+	return cpu;
+}
+
+struct cpu_sum *cpu_get(struct tracker *t, const struct device *d, uint32_t cpu)
+{
+	struct device_sum *sum = device_sum(t, d);
+
+	if (cpu < sum->nr_cpus && sum->cpus[cpu])
+		return sum->cpus[cpu];
+	if (cpu >= MOST_CPUS || t->nr_cpus == MOST_IN_ALL) {
+		if (!sum->cpu_untold)
+			sum->cpu_untold = cpu_new(CPU_UNTOLD);
+		return sum->cpu_untold;
+	}
+	while (sum->nr_cpus <= cpu) {
+		sum->cpus = mem_grow(sum->cpus, sum->nr_cpus, sizeof(*sum->cpus));
+		sum->cpus[sum->nr_cpus++] = NULL;
+	}
+	t->nr_cpus++;
+	sum->cpus[cpu] = cpu_new(cpu);
+	return sum->cpus[cpu];
 }
 
 /* Threads of the kernel that write for others, by the names that the kernel gives them ('#': a digit). User
@@ -102,6 +133,8 @@ struct process *process_get(struct tracker *t, uint32_t pid)
 		p->own = is_own(t, pid);
 		p->foreign = !p->own && !is_kernel(t, pid);
 		p->waiter = !p->foreign; /* the kernel's threads may write for the command */
+		if (t->options.count_processes)
+			p->sum.counts = mem_zalloc(sizeof(*p->sum.counts));
 		hash_add(&t->processes, &p->by_pid, pid);
 		sum->processes = mem_grow(sum->processes, sum->nr_processes, sizeof(void *));
 		sum->processes[sum->nr_processes++] = &p->sum;

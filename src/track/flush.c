@@ -5,7 +5,7 @@
  * asked for a pre-flush, or for FUA that the driver was not given (D without F): then its end is a
  * second, zero-length C at its sector.
  */
-#include "track/state.h"
+#include "track/tally.h"
 
 void flush_begin(struct tracker *t, struct device *d, struct rq *rq)
 {
@@ -78,7 +78,7 @@ void flush_issue(struct tracker *t, struct device *d, const struct event *ev)
 		bio->covered = true;
 	}
 	if (t->counting)
-		sum->requests[CLASS_FLUSH].count++;
+		tally_request(t, sum, NULL, CLASS_FLUSH, 0);
 	if (t->counting && (ev->flags & EV_SUBMITTER))
 		process_charge(&process_get(t, ev->pid)->sum, ev);
 	command = rq_alone(t, d, ev);
@@ -108,6 +108,9 @@ void flush_complete(struct tracker *t, struct device *d, const struct event *ev)
 	/* Several hardware queues have several at once, and nothing tells them apart. */
 	if (d->commands.next != d->commands.prev)
 		command->io.ambiguous = true;
+	step_ended(t, command, command->io.last_issue_ns);
+	if (t->counting)
+		tally_ended(t, NULL, CLASS_FLUSH);
 	timeline_completed(t, d, command, 0);
 	rq_done(t, d, command, ev->error);
 }

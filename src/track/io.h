@@ -65,4 +65,20 @@ struct io {
 	uint32_t flags;    /* EV_* */
 };
 
+/* One of which no moment was seen. */
+static inline struct io io_unseen(void)
+{
+	return (struct io){ .remap_ns = TIME_NONE,
+			    .queue_ns = TIME_NONE,
+			    .get_ns = TIME_NONE,
+			    .merge_ns = TIME_NONE,
+			    .insert_ns = TIME_NONE,
+			    .issue_ns = TIME_NONE,
+			    .last_issue_ns = TIME_NONE,
+			    .complete_ns = TIME_NONE,
+			    .end_ns = TIME_NONE,
+			    .data_from_ns = TIME_NONE,
+			    .whole_ns = TIME_NONE };
+}
+
 #endif

@@ -2,7 +2,7 @@
  *
  * Requests: how they are found, made of bios and merged.
  */
-#include "track/state.h"
+#include "track/tally.h"
 
 /* The first request with this start, class and state; *equals = how many there are. */
 struct rq *rq_find(struct tracker *t, const struct device *d, const struct event *ev, bool issued,
@@ -113,23 +113,13 @@ static struct rq *rq_new(struct tracker *t, struct device *d, const struct event
 	*rq = (struct rq){ .sector = ev->sector,
 			   .end = ev->sector + ev->bytes / SECTOR_SIZE,
 			   .bytes_left = ev->bytes };
-	rq->io = (struct io){ .remap_ns = TIME_NONE,
-			      .queue_ns = TIME_NONE,
-			      .get_ns = TIME_NONE,
-			      .merge_ns = TIME_NONE,
-			      .insert_ns = TIME_NONE,
-			      .issue_ns = TIME_NONE,
-			      .last_issue_ns = TIME_NONE,
-			      .complete_ns = TIME_NONE,
-			      .end_ns = TIME_NONE,
-			      .data_from_ns = TIME_NONE,
-			      .whole_ns = TIME_NONE,
-			      .sector = ev->sector,
-			      .bytes = known_bytes(ev),
-			      .pid = ev->pid,
-			      .dev = d->index,
-			      .class = ev->class,
-			      .flags = ev->flags };
+	rq->io = io_unseen();
+	rq->io.sector = ev->sector;
+	rq->io.bytes = known_bytes(ev);
+	rq->io.pid = ev->pid;
+	rq->io.dev = d->index;
+	rq->io.class = ev->class;
+	rq->io.flags = ev->flags;
 	list_init(&rq->flush);
 	device_sum(t, d)->have_requests = true;
 	return rq;
@@ -152,8 +142,10 @@ static void own_bio(struct tracker *t, struct rq *rq, struct bio *bio)
 	if (bio->origin->aged_out)
 		bio_taken_back(t, bio->origin);
 	rq->has_split |= bio->origin->split;
-	if (!rq->io.nr_bios++)
+	if (!rq->io.nr_bios++) {
 		rq->io.pid = io->pid;
+		rq->process = bio->process;
+	}
 	if (io->queue_ns < rq->io.queue_ns) {
 		rq->io.queue_ns = io->queue_ns;
 		rq->io.remap_ns = io->remap_ns;
@@ -313,7 +305,7 @@ void rq_merge_bio(struct tracker *t, struct device *d, const struct event *ev)
 		return;
 	}
 	if (t->counting)
-		*(back ? &sum->back_merges : &sum->front_merges) += 1;
+		tally_merge(t, sum, bio ? bio->process : NULL, ev);
 	if (back && ev->flags & EV_NO_BYTES) {
 		rq = likely_end(t, d, ev);
 		if (bio)
@@ -358,7 +350,7 @@ void rq_merge_rq(struct tracker *t, struct device *d, const struct event *ev)
 	struct rq *keeper = find_end(t, d, ev->sector, ev->class);
 
 	if (t->counting)
-		sum->rq_merges++;
+		tally_rq_merge(t, sum, absorbed ? absorbed->process : NULL);
 	if (!absorbed || !keeper || absorbed == keeper)
 		return;
 	for (struct bio *bio = absorbed->first; bio; bio = bio->next)

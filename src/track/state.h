@@ -91,6 +91,8 @@ struct rq {
 	};
 	struct link flush; /* in its device's list of flush sequences or flush commands */
 	struct bio *first, *last;
+	struct process *process;       /* who queued its first bio; NULL: none was seen */
+	struct cpu_sum *issued_by;     /* the CPU of its last D */
 	struct io io;                  /* what will be handed out */
 	uint64_t sector, end;          /* current range, sectors */
 	uint64_t requeue_ns;           /* of an open R */
@@ -144,9 +146,6 @@ struct past_range {
 struct past {
 	struct past_range ranges[PAST_RANGES]; /* a ring; class CLASS_NONE: not used yet */
 	uint32_t next;
-	/* Completed as bios while no request of the device had been seen: not part of what requests
-	 * completed, should there be any. */
-	uint64_t bio_bytes[CLASS_NR];
 };
 
 /* An A whose Q has not come yet. */
@@ -173,6 +172,9 @@ struct tracker {
 	struct device **devices; /* owned; same order as sum->devices */
 	size_t nr_devices;
 	struct device *last_device;
+	struct cpu_sum *cpu; /* of this event and its device */
+	size_t nr_cpus;      /* of all devices */
+	struct track_step step;
 	uint32_t no_device; /* a number known not to be in devices */
 	struct hash waiting, requests, ends, processes, retries;
 	/* The last bio queued and the last request merged to are kept out of waiting and ends until
@@ -202,6 +204,7 @@ static inline struct device_sum *device_sum(const struct tracker *t, const struc
 struct device *device_get(struct tracker *t, uint32_t number);   /* made if new; NULL: too many */
 struct device *device_known(struct tracker *t, uint32_t number); /* or NULL */
 struct process *process_get(struct tracker *t, uint32_t pid);
+struct cpu_sum *cpu_get(struct tracker *t, const struct device *d, uint32_t cpu); /* made if new */
 /* A request that is its submitter's, though no bio of it was seen (whole.c). */
 void process_charge(struct process_sum *sum, const struct event *ev);
 
@@ -211,6 +214,16 @@ static inline struct device *device_at(struct tracker *t, uint32_t number)
 	if (t->last_device && t->last_device->number == number)
 		return t->last_device;
 	return device_get(t, number);
+}
+
+/* cpu_get, quick where it is there. */
+static inline struct cpu_sum *cpu_at(struct tracker *t, const struct device *d, uint32_t cpu)
+{
+	const struct device_sum *sum = device_sum(t, d);
+
+	if (cpu < sum->nr_cpus && sum->cpus[cpu])
+		return sum->cpus[cpu];
+	return cpu_get(t, d, cpu);
 }
 
 /* timeline.c */
@@ -258,6 +271,8 @@ struct bio *bio_cut_free(struct tracker *t, struct device *d, const struct event
 
 /* bio_end.c */
 void bio_complete(struct tracker *t, struct device *d, const struct event *ev);
+/* Ends of bios that were counted do not count where requests were seen after all. */
+void early_finish(struct tracker *t, struct device *d);
 /* Up to `bytes` at the front of a waiting bio have ended; returns how many. Counts nothing. */
 uint32_t bio_front_done(struct tracker *t, struct device *d, struct bio *bio, uint32_t bytes,
 			int error);
@@ -322,7 +337,6 @@ struct rq *append_to_end(struct tracker *t, const struct device *d, const struct
 
 /* untold.c: completions that may be of a request, of a bio or cumulative [17] */
 void untold_complete(struct tracker *t, struct device *d, const struct event *ev);
-void untold_finish(struct tracker *t, struct device *d);
 
 /* untold_past.c: what has completed before */
 void past_add(struct tracker *t, struct device *d, const struct event *ev, uint64_t end,
@@ -391,6 +405,12 @@ static inline void window_begin(struct tracker *t, uint64_t time_ns)
 {
 	if (t->begin_ns == TIME_NONE)
 		t->begin_ns = time_ns;
+}
+
+/* This event ends what the request has been doing since then. */
+static inline void step_ended(struct tracker *t, const struct rq *rq, uint64_t since_ns)
+{
+	t->step = (struct track_step){ .since_ns = since_ns, .pid = rq->io.pid };
 }
 
 static inline void add_phase(struct device_sum *sum, enum phase phase, uint64_t from_ns,

@@ -57,6 +57,28 @@ uint64_t cumulative_pieces(const struct cumulative *c)
 	return c->first_bytes / c->common_bytes + c->lines - 1;
 }
 
+static void add_classes(struct class_count *sum, const struct class_count *c)
+{
+	for (int i = 0; i < CLASS_NR; i++) {
+		sum[i].count += c[i].count;
+		sum[i].bytes += c[i].bytes;
+	}
+}
+
+void io_counts_add(struct io_counts *sum, const struct io_counts *c)
+{
+	add_classes(sum->bios, c->bios);
+	add_classes(sum->merges, c->merges);
+	add_classes(sum->requests, c->requests);
+	add_classes(sum->completed, c->completed);
+	for (int i = 0; i < CLASS_NR; i++) {
+		sum->requeues_busy[i] += c->requeues_busy[i];
+		sum->requeues_failed[i] += c->requeues_failed[i];
+	}
+	sum->rq_merges += c->rq_merges;
+	sum->nowait_retries += c->nowait_retries;
+}
+
 static void device_release(struct device_sum *d)
 {
 	for (int i = 0; i < PHASE_NR; i++)
@@ -66,6 +88,10 @@ static void device_release(struct device_sum *d)
 		hist_release(&d->class_r_q2c[i]);
 	}
 	hist_release(&d->seek_sectors);
+	for (size_t i = 0; i < d->nr_cpus; i++)
+		free(d->cpus[i]);
+	free(d->cpus);
+	free(d->cpu_untold);
 	free(d->errors);
 	free(d->cumulative);
 }
@@ -76,6 +102,7 @@ void summary_release(struct summary *sum)
 		device_release(&sum->devices[i]);
 	for (size_t i = 0; i < sum->nr_processes; i++) {
 		hist_release(&sum->processes[i]->q2c);
+		free(sum->processes[i]->counts);
 		free(sum->processes[i]);
 	}
 	free(sum->devices);

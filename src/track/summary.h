@@ -40,6 +40,42 @@ struct class_count {
 	uint64_t bytes; /* moved; for discard and write_zeroes: affected, not moved */
 };
 
+/* What is counted by class, of one CPU of a device or of one process. */
+struct io_counts {
+	struct class_count bios[CLASS_NR];     /* at Q */
+	struct class_count merges[CLASS_NR];   /* of bios: M, F */
+	struct class_count requests[CLASS_NR]; /* at first D */
+	/* Requests that ended, or where a device has none, bios; what of them moved, at each C. */
+	struct class_count completed[CLASS_NR];
+	uint64_t requeues_busy[CLASS_NR], requeues_failed[CLASS_NR];
+	uint64_t rq_merges, nowait_retries;
+};
+
+void io_counts_add(struct io_counts *sum, const struct io_counts *c);
+
+enum depth_kind { DEPTH_ALL, DEPTH_READ, DEPTH_WRITE, DEPTH_KINDS };
+
+/* Requests at a device: of all classes, and of two of them. */
+struct depths {
+	uint32_t now[DEPTH_KINDS], max[DEPTH_KINDS];
+};
+
+#define CPU_UNTOLD UINT32_MAX
+
+/* One CPU of a device: a bio is counted where its Q was, a request where its first D, a completion where
+ * its C, depth where the D. The sums over the CPUs are the device's own numbers. */
+struct cpu_sum {
+	uint32_t
+		cpu; /* or CPU_UNTOLD: not told, or beyond the 4,096 of a device or 65,536 in all */
+	uint64_t events;
+	struct io_counts counts;
+	/* Part of counts.completed until the end: bios that ended while no request of the device had
+	 * been seen. Should there be any, they are what is counted. */
+	struct class_count early[CLASS_NR];
+	uint64_t unplugs, timer_unplugs, splits;
+	struct depths depths; /* of requests that it issued */
+};
+
 struct io_error {
 	int error; /* positive errno */
 	uint8_t class;
@@ -105,6 +141,10 @@ struct device_sum {
 	uint64_t in_flight;      /* at the end: requests and bios still open */
 	struct io_error *errors; /* owned array */
 	uint64_t nr_errors;
+	struct cpu_sum **cpus; /* owned array of owned, by CPU; NULL: it has no event */
+	size_t nr_cpus;
+	struct cpu_sum *cpu_untold; /* owned; NULL as above */
+	struct depths depths;       /* max[DEPTH_ALL] is depth_max */
 
 	struct hist latency[PHASE_NR];
 	struct hist class_d2c[CLASS_NR]; /* of requests, by class */
@@ -138,6 +178,9 @@ struct process_sum {
 	uint64_t bytes_unknown; /* of its I/Os: those whose length the input does not tell */
 	uint64_t flushes, discards;
 	struct hist q2c; /* its bios, Q to the end */
+	/* owned; NULL: not asked for (track_options.count_processes). Bios of the topmost level, as
+	 * above; a request and its merges are whoever's who queued its first bio. */
+	struct io_counts *counts;
 };
 
 struct summary {

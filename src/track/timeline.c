@@ -5,7 +5,7 @@
  * it next changes), so that what follows the last one, when no end of the window was given, is not
  * counted.
  */
-#include "track/state.h"
+#include "track/tally.h"
 
 #define FEW_OPEN 4
 
@@ -59,6 +59,8 @@ void timeline_issued(struct tracker *t, struct device *d, const struct rq *rq, i
 
 	advance(t, d);
 	d->nr_issued += (uint32_t)by;
+	depths_change(&sum->depths, rq->io.class, by);
+	depths_change(&rq->issued_by->depths, rq->io.class, by);
 	if (rq->io.class == CLASS_FLUSH)
 		d->nr_flushing += (uint32_t)by;
 	if (d->nr_issued > sum->depth_max)

@@ -46,8 +46,10 @@ static void dispatch(struct tracker *t, struct device *d, const struct event *ev
 		bio_remap(t, d, ev);
 		break;
 	case ACT_SPLIT:
-		if (t->counting)
+		if (t->counting) {
 			device_sum(t, d)->splits++;
+			t->cpu->splits++;
+		}
 		bio_split(t, d, ev);
 		break;
 	case ACT_RQ_MERGE:
@@ -66,6 +68,22 @@ static void dispatch(struct tracker *t, struct device *d, const struct event *ev
 	}
 }
 
+/* It may name a device that has no I/O here, or none at all; cheap, for there are many. */
+static void count_unplug(struct tracker *t, const struct event *ev)
+{
+	struct device *d;
+	struct cpu_sum *cpu;
+
+	if (!t->counting || !ev->device ||
+	    (ev->action != ACT_UNPLUG && ev->action != ACT_UNPLUG_TIMER))
+		return;
+	d = device_known(t, ev->device);
+	if (!d)
+		return;
+	cpu = cpu_at(t, d, ev->cpu);
+	*(ev->action == ACT_UNPLUG ? &cpu->unplugs : &cpu->timer_unplugs) += 1;
+}
+
 /* Joined by its start alone; what counts bytes knows that they are not known. */
 static const struct event *without_length(const struct event *ev, struct event *copy)
 {
@@ -81,6 +99,7 @@ static void one_event(struct tracker *t, const struct event *ev)
 	struct event copy;
 	struct device *d;
 
+	t->step.since_ns = TIME_NONE;
 	if (ev->action == ACT_IO) {
 		whole_io(t, ev);
 		return;
@@ -102,16 +121,21 @@ static void one_event(struct tracker *t, const struct event *ev)
 		sum->actions[ev->action < ACT_NR ? ev->action : ACT_UNKNOWN]++;
 	}
 	/* Plugs and messages may carry no device, or a whole one that has no I/O here. */
-	if (ev->class == CLASS_NONE)
+	if (ev->class == CLASS_NONE) {
+		count_unplug(t, ev);
 		return;
+	}
 	d = device_at(t, ev->device);
 	if (!d) {
 		sum->actions[ACT_UNKNOWN]++;
 		sum->uncounted_events++;
 		return;
 	}
-	if (t->counting)
+	t->cpu = cpu_at(t, d, ev->cpu);
+	if (t->counting) {
 		device_sum(t, d)->events++;
+		t->cpu->events++;
+	}
 	if (ev->flags & EV_NO_BYTES)
 		ev = without_length(ev, &copy);
 	dispatch(t, d, ev);
@@ -134,7 +158,7 @@ static void track_finish(struct sink *self)
 	timeline_finish(t);
 	for (size_t i = 0; i < t->nr_devices; i++) {
 		sum->devices[i].in_flight = t->devices[i]->nr_open + t->devices[i]->nr_aged;
-		untold_finish(t, t->devices[i]);
+		early_finish(t, t->devices[i]);
 	}
 	open_finish(t);
 	sum->plugs = sum->actions[ACT_PLUG];
@@ -169,6 +193,11 @@ struct tracker *tracker_new(const struct track_options *options, const struct fa
 	slab_init(&t->rqs, sizeof(struct rq));
 	wait_init(t);
 	return t;
+}
+
+struct track_step tracker_step(const struct tracker *tracker)
+{
+	return tracker->step;
 }
 
 struct sink *tracker_sink(struct tracker *tracker)

@@ -31,6 +31,7 @@ struct track_options {
 	uint64_t from_ns, to_ns;
 	/* Count only what happens in that window (--window), not all there is. */
 	bool count_window_only;
+	bool count_processes; /* fill process_sum.counts */
 	/* The waiter is this process, its children and the kernel threads that may have worked for
 	 * them; 0: everybody. */
 	uint32_t waiter_pid;
@@ -43,6 +44,14 @@ struct tracker;
  * by the caller (summary_release). */
 struct tracker *tracker_new(const struct track_options *options, const struct facts *facts,
 			    struct summary *sum);
+/* What the last event ended: the time of its request before I (since G), before D (since I, else G; after an R
+ * since that) or at the device (at a C, since the last D). */
+struct track_step {
+	uint64_t
+		since_ns; /* TIME_NONE: it ended nothing of the kind, or when it began is not known */
+	uint32_t pid;     /* who queued the request's first bio, else who issued it */
+};
+struct track_step tracker_step(const struct tracker *tracker);
 struct sink *tracker_sink(struct tracker *tracker);
 void tracker_free(struct tracker *tracker);
 

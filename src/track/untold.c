@@ -4,7 +4,7 @@
  * bios, and for a split bio again and again with all that has completed of it so far. The first of
  * these that fits is what happened [17].
  */
-#include "track/state.h"
+#include "track/tally.h"
 
 #define MOST_LOOKED_AT 4096 /* of what no table finds */
 
@@ -117,11 +117,11 @@ static bool end_unissued(struct tracker *t, struct device *d, const struct event
 	if (rq->io.issue_ns != TIME_NONE) {
 		rq->io.crosses_loss = true; /* which attempt ended is not known */
 	} else if (t->counting) {
-		sum->requests[ev->class].count++;
+		uint32_t bytes = rq->io.flags & EV_NO_BYTES ? 0 : rq->bytes_left;
+
+		tally_request(t, sum, rq->process, ev->class, bytes);
 		if (rq->io.flags & EV_NO_BYTES)
 			sum->bytes_unknown++;
-		else
-			sum->requests[ev->class].bytes += rq->bytes_left;
 	}
 	past_add(t, d, ev, ev->sector + rq->bytes_left / SECTOR_SIZE, false);
 	rq_front_done(t, d, rq, ev, rq->bytes_left);
@@ -130,17 +130,15 @@ static bool end_unissued(struct tracker *t, struct device *d, const struct event
 
 /* ---- bios ---- */
 
-static void bio_bytes_done(struct tracker *t, struct device *d, const struct event *ev,
-			   uint32_t bytes)
+static void bio_bytes_done(struct tracker *t, struct device *d, const struct process *process,
+			   const struct event *ev, uint32_t bytes)
 {
 	struct device_sum *sum = device_sum(t, d);
 
 	if (!t->counting || sum->have_requests || ev->flags & EV_NO_BYTES)
 		return; /* what no request was seen to dispatch is not counted as its completion */
-	sum->completed_bytes[ev->class] += bytes;
-	if (!d->past)
-		d->past = mem_zalloc(sizeof(*d->past));
-	d->past->bio_bytes[ev->class] += bytes;
+	tally_moved(t, sum, process, ev->class, bytes);
+	t->cpu->early[ev->class].bytes += bytes;
 }
 
 /* What of [from, end) waits as bios, end to end, ends. Returns how far that is. */
@@ -153,6 +151,7 @@ static uint64_t end_bios_up_to(struct tracker *t, struct device *d, const struct
 	at.sector = from;
 	at.bytes = ev->flags & EV_NO_BYTES ? ev->bytes : (uint32_t)((end - from) * SECTOR_SIZE);
 	while (at.bytes && (bio = bio_find(t, d, &at)) != NULL) {
+		const struct process *process = bio->origin->below ? NULL : bio->process;
 		bool no_bytes = (ev->flags | bio->io.flags) & EV_NO_BYTES;
 		uint32_t bytes = no_bytes ? bio->bytes : at.bytes;
 
@@ -161,7 +160,7 @@ static uint64_t end_bios_up_to(struct tracker *t, struct device *d, const struct
 		bytes = bio_front_done(t, d, bio, bytes, ev->error);
 		if (no_bytes)
 			return end;
-		bio_bytes_done(t, d, ev, bytes);
+		bio_bytes_done(t, d, process, ev, bytes);
 		at.sector += bytes / SECTOR_SIZE;
 		at.bytes -= bytes;
 		if (bytes < SECTOR_SIZE)
@@ -380,14 +379,4 @@ void untold_complete(struct tracker *t, struct device *d, const struct event *ev
 	else if (!end_issued(t, d, ev) && !end_without_length(t, d, ev) &&
 		 !end_unissued(t, d, ev) && !end_bios(t, d, ev) && !ended_before(t, d, ev))
 		orphan(t, d, ev);
-}
-
-void untold_finish(struct tracker *t, struct device *d)
-{
-	struct device_sum *sum = device_sum(t, d);
-
-	if (!d->past || !sum->have_requests)
-		return;
-	for (int c = 0; c < CLASS_NR; c++)
-		sum->completed_bytes[c] -= d->past->bio_bytes[c];
 }

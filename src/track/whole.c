@@ -3,7 +3,7 @@
  * Requests that an input knows only as a whole: the rows of a table. They have a latency and perhaps an
  * end, but no order among each other, so there is neither a depth nor a time line of them.
  */
-#include "track/state.h"
+#include "track/tally.h"
 
 static void move_times(struct tracker *t, uint64_t start_ns, uint64_t end_ns)
 {
@@ -27,13 +27,15 @@ static void count_latency(struct device_sum *sum, const struct event *ev, uint64
 	hist_add(&sum->class_d2c[ev->class], whole_ns);
 }
 
-static void count_device(struct device_sum *sum, const struct event *ev)
+static void count_device(struct tracker *t, struct device_sum *sum, const struct process *process,
+			 const struct event *ev)
 {
 	sum->events++;
 	sum->whole_ios++;
-	sum->requests[ev->class].count++;
-	sum->requests[ev->class].bytes += known_bytes(ev);
-	sum->completed_bytes[ev->class] += known_bytes(ev);
+	t->cpu->events++;
+	tally_request(t, sum, process, ev->class, known_bytes(ev));
+	tally_moved(t, sum, process, ev->class, known_bytes(ev));
+	tally_ended(t, process, ev->class);
 	if (ev->flags & EV_NO_BYTES)
 		sum->bytes_unknown++;
 	if (ev->error)
@@ -68,26 +70,22 @@ static void hand_out(struct tracker *t, const struct device *d, const struct eve
 		     uint64_t start_ns, uint64_t whole_ns)
 {
 	bool from_queue = ev->flags & EV_FROM_QUEUE;
-	struct io io = { .remap_ns = TIME_NONE,
-			 .queue_ns = from_queue ? start_ns : TIME_NONE,
-			 .get_ns = TIME_NONE,
-			 .merge_ns = TIME_NONE,
-			 .insert_ns = TIME_NONE,
-			 .issue_ns = from_queue ? TIME_NONE : start_ns,
-			 .complete_ns = ev->time_ns,
-			 .end_ns = ev->time_ns,
-			 .data_from_ns = TIME_NONE,
-			 .whole_ns = whole_ns,
-			 .sector = ev->sector,
-			 .bytes = known_bytes(ev),
-			 .pid = ev->pid,
-			 .attempts = 1,
-			 .dev = d->index,
-			 .class = ev->class,
-			 .error = ev->error,
-			 .flags = ev->flags };
+	struct io io = io_unseen();
 
-	io.last_issue_ns = io.issue_ns;
+	if (from_queue)
+		io.queue_ns = start_ns;
+	else
+		io.issue_ns = io.last_issue_ns = start_ns;
+	io.complete_ns = io.end_ns = ev->time_ns;
+	io.whole_ns = whole_ns;
+	io.sector = ev->sector;
+	io.bytes = known_bytes(ev);
+	io.pid = ev->pid;
+	io.attempts = 1;
+	io.dev = d->index;
+	io.class = ev->class;
+	io.error = ev->error;
+	io.flags = ev->flags;
 	if (t->options.out.request)
 		t->options.out.request(t->options.out.arg, &io);
 }
@@ -113,9 +111,12 @@ void whole_io(struct tracker *t, const struct event *ev)
 	if (timed)
 		move_times(t, start_ns != TIME_NONE ? start_ns : ev->time_ns, ev->time_ns);
 	device_sum(t, d)->have_requests = true;
+	t->cpu = cpu_get(t, d, CPU_UNTOLD); /* a table does not tell it */
 	if (t->counting) {
-		count_device(device_sum(t, d), ev);
-		count_process(&process_get(t, ev->pid)->sum, ev, whole_ns);
+		struct process *process = process_get(t, ev->pid);
+
+		count_device(t, device_sum(t, d), process, ev);
+		count_process(&process->sum, ev, whole_ns);
 		if (whole_ns != TIME_NONE)
 			count_latency(device_sum(t, d), ev, whole_ns);
 	}

@@ -105,20 +105,6 @@ static void keep(struct request_list *list, struct request_entry *e)
 		sift_up(list);
 }
 
-static const struct io untold = {
-	.remap_ns = TIME_NONE,
-	.queue_ns = TIME_NONE,
-	.get_ns = TIME_NONE,
-	.merge_ns = TIME_NONE,
-	.insert_ns = TIME_NONE,
-	.issue_ns = TIME_NONE,
-	.last_issue_ns = TIME_NONE,
-	.complete_ns = TIME_NONE,
-	.end_ns = TIME_NONE,
-	.data_from_ns = TIME_NONE,
-	.whole_ns = TIME_NONE,
-};
-
 static uint64_t took(const struct request_entry *e, uint64_t end_ns)
 {
 	if (e->start_ns == TIME_NONE || end_ns == TIME_NONE || end_ns <= e->start_ns)
@@ -164,7 +150,7 @@ static void take_bio(struct request_list *list, const struct io_bio *bio, enum r
 
 	if (!stands_alone(list, bio->dev, bio->class))
 		return;
-	e.io = untold;
+	e.io = io_unseen();
 	e.io.remap_ns = bio->remap_ns;
 	e.io.queue_ns = bio->queue_ns;
 	e.io.complete_ns = e.io.end_ns = bio->complete_ns;
@@ -223,7 +209,7 @@ static void on_orphan(void *arg, const struct event *ev)
 	struct request_list *list = arg;
 	struct request_entry e = { .state = REQUEST_ORPHAN, .start_ns = TIME_NONE };
 
-	e.io = untold;
+	e.io = io_unseen();
 	e.io.complete_ns = e.io.end_ns = ev->time_ns;
 	e.io.sector = ev->sector;
 	e.io.bytes = ev->bytes;

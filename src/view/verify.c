@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "view/num.h"
@@ -82,6 +83,15 @@ static void set_unsafe(json_t *obj, bool lossy, bool excerpt)
 	json_object_set_new(obj, "unsafe", list);
 }
 
+static json_t *notes(const struct facts *facts)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < facts->nr_notes; i++)
+		json_array_append_new(list, tree_string(facts->notes[i]));
+	return list;
+}
+
 json_t *verify_tree(const struct verify_input *list, size_t nr, const struct facts *facts)
 {
 	const char *why = facts->dropped_unknown_why;
@@ -121,6 +131,7 @@ json_t *verify_tree(const struct verify_input *list, size_t nr, const struct fac
 	tree_count(obj, "unwritten_bytes", unwritten(facts));
 	json_object_set_new(obj, "recorder_finished", json_boolean(!facts->meta_incomplete));
 	set_unsafe(obj, !whole, excerpt);
+	json_object_set_new(obj, "notes", notes(facts));
 	return obj;
 }
 
@@ -201,10 +212,15 @@ void verify_text(const json_t *tree, FILE *out)
 	struct page page = { .out = out, .look = &look };
 	const char *why = tree_str(tree, "whole_why");
 	char *unsafe = unsafe_words(tree);
-	json_t *in;
+	json_t *in, *note;
 	size_t i;
 
 	json_array_foreach((json_t *)tree_at(tree, "inputs"), i, in) print_input(&page, in);
+	json_array_foreach((json_t *)tree_at(tree, "notes"), i, note)
+	{
+		if (!strstr(json_string_value(note), " was ignored: ")) /* its row says so */
+			page_printf(&page, "note", "%s", json_string_value(note));
+	}
 	if (tree_at(tree, "dropped"))
 		page_printf(&page, "dropped", "%s", num_of(tree_u64(tree, "dropped"), "event").s);
 	else

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "read/text.h"
+#include "read/text/text.h"
 
 /* Stands for text.c and text_facts.c, whose functions are all here. */
 struct text {

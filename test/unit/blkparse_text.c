@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "read/formats.h"
-#include "read/text.h"
+#include "read/text/text.h"
 
 extern const struct format format_text;
 

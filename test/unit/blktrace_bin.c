@@ -329,6 +329,7 @@ static void damaged_record(void **state)
 		assert_int_equal(r.stats.damaged_bytes, 48);
 		assert_int_equal(r.stats.damages, 1);
 		assert_int_equal(r.stats.sequence_gaps, 1); /* its number is missing */
+		assert_int_equal(r.facts.nr_notes, 0);
 		done(&r);
 	}
 }
@@ -516,6 +517,36 @@ static void a_stream_tells_its_cpus(void **state)
 	done(&r);
 }
 
+/* A file whose records all are of another CPU was renamed; one that holds several CPUs is damaged. */
+static void files_of_another_cpu(void **state)
+{
+	struct out *o = calloc(1, sizeof(*o));
+	struct run r;
+
+	(void)state;
+	o->version = 8;
+	o->cpu = 4;
+	ten(o);
+	read_back(&r, o, 0);
+	assert_int_equal(r.nr, 10);
+	assert_int_equal(r.stats.damages, 0);
+	assert_int_equal(r.events[3].cpu, 4);
+	assert_string_equal(r.facts.notes[0],
+			    "vda.blktrace.0: vda.blktrace.0 holds records of CPU 4 "
+			    "(was it renamed?) and was read as the file of that CPU");
+	assert_non_null(strstr(r.facts.notes[1], "1 per-CPU file (CPU 4)"));
+	done(&r);
+	o->cpu = 0;
+	ten(o);
+	read_back(&r, o, 0);
+	assert_int_equal(r.nr, 10); /* the later ones */
+	assert_int_equal(r.stats.damages, 1);
+	assert_int_equal(r.facts.nr_notes, 1);
+	assert_non_null(strstr(r.facts.notes[0], "holds records of CPU 4, which count as damage"));
+	done(&r);
+	free(o);
+}
+
 static void what_is_not_a_trace(void **state)
 {
 	struct input in;
@@ -564,6 +595,7 @@ int main(void)
 		cmocka_unit_test(a_filtered_dump_of_blkparse),
 		cmocka_unit_test(a_dump_with_one_clock),
 		cmocka_unit_test(a_stream_tells_its_cpus),
+		cmocka_unit_test(files_of_another_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,20 +19,6 @@ struct fixture {
 	struct report report;
 };
 
-static const struct io untold = {
-	.remap_ns = TIME_NONE,
-	.queue_ns = TIME_NONE,
-	.get_ns = TIME_NONE,
-	.merge_ns = TIME_NONE,
-	.insert_ns = TIME_NONE,
-	.issue_ns = TIME_NONE,
-	.last_issue_ns = TIME_NONE,
-	.complete_ns = TIME_NONE,
-	.end_ns = TIME_NONE,
-	.data_from_ns = TIME_NONE,
-	.whole_ns = TIME_NONE,
-};
-
 static void begin(struct fixture *f, size_t top)
 {
 	request_list_free(f->list);
@@ -71,7 +57,7 @@ static int teardown(void **state)
 
 static struct io request(uint64_t queue_ns, uint64_t took_ns, uint64_t sector)
 {
-	struct io io = untold;
+	struct io io = io_unseen();
 
 	io.queue_ns = queue_ns;
 	io.get_ns = queue_ns + 1;
@@ -251,7 +237,7 @@ static void rows_of_tables(void **state)
 {
 	struct fixture *f = *state;
 	struct track_sink sink = request_list_sink(f->list);
-	struct io io = untold;
+	struct io io = io_unseen();
 	json_t *row;
 
 	io.whole_ns = 5000;

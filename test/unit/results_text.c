@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "read/formats.h"
-#include "read/text.h"
+#include "read/text/text.h"
 
 extern const struct format format_text;
 
@@ -298,10 +298,28 @@ static void fio_of_3(void **state)
 		 "     | 99.99th=[ 1000]\n  lat (usec)   : 50=0.01%, 100=99.01%\n"
 		 "  fsync/fdatasync/sync_file_range:\n"
 		 "    sync (usec): min=200, max=4000, avg=812, stdev=100.0\n"
+		 "     issued rwts: total=0,738560,0,12 short=0,3,0,0 dropped=0,0,0,0\n"
 		 "Run status group 0 (all jobs):\n"
 		 "  WRITE: bw=48.0MiB/s (50.3MB/s), 48.0MiB/s-48.0MiB/s (50.3MB/s-50.3MB/s)\n"
-		 "Disk stats (read/write):\n  sda: ios=0/738, merge=0/0, ticks=0/1, in_queue=1, "
-		 "util=1%\n");
+		 "Disk stats (read/write):\n  sda: ios=0/738, merge=0/7, ticks=0/1500, "
+		 "in_queue=1600, "
+		 "util=12.50%\n  sdb: ios=1/2, sectors=8/16, merge=0/0, ticks=3/4, in_queue=7, "
+		 "util=0.01%\n");
+	VALUE(&run, "write_issued", 0, 738560.0);
+	VALUE(&run, "sync_issued", 0, 12.0);
+	VALUE(&run, "write_short", 0, 3.0);
+	assert_null(metric(&run, "read_issued", 0));
+	assert_null(metric(&run, "write_dropped", 0));
+	assert_string_equal(string(metric(&run, "write_issued", 0), "better"), "neutral");
+	assert_string_equal(string(metric(&run, "write_issued", 0), "context"), "w");
+	VALUE(&run, "disk_write_ios", 0, 738.0);
+	VALUE(&run, "disk_write_merges", 0, 7.0);
+	VALUE(&run, "disk_write_time", 0, 1.5);
+	VALUE(&run, "disk_time_in_queue", 0, 1.6);
+	VALUE(&run, "disk_busy_share", 0, 0.125);
+	VALUE(&run, "disk_write_bytes", 0, 8192.0);
+	assert_string_equal(string(metric(&run, "disk_read_ios", 0), "context"), "sda");
+	assert_string_equal(string(metric(&run, "disk_read_ios", 1), "context"), "sdb");
 	VALUE(&run, "write_iops", 0, 12300.0);
 	VALUE(&run, "write_bandwidth", 0, 48.0 * 1024 * 1024);
 	VALUE(&run, "write_clat", 0, 80.5e-6);
@@ -321,9 +339,14 @@ static void fio_of_old(void **state)
 	struct run run;
 
 	(void)state;
-	run_text(&run, "j: (groupid=0, jobs=1): err= 5: pid=34\n"
-		       "  write: io=352192KB, bw=5872.0KB/s, iops=1468, runt= 60000msec\n"
-		       "    clat (msec): min=2, max=123, avg= 5.40, stdev= 1.20\n");
+	run_text(&run,
+		 "j: (groupid=0, jobs=1): err= 5: pid=34\n"
+		 "  write: io=352192KB, bw=5872.0KB/s, iops=1468, runt= 60000msec\n"
+		 "    clat (msec): min=2, max=123, avg= 5.40, stdev= 1.20\n"
+		 "     issued    : total=r=0/w=88048/d=5, short=r=0/w=0/d=0, drop=r=0/w=2/d=0\n");
+	VALUE(&run, "write_issued", 0, 88048.0);
+	VALUE(&run, "trim_issued", 0, 5.0);
+	VALUE(&run, "write_dropped", 0, 2.0);
 	VALUE(&run, "write_bandwidth", 0, 5872.0 * 1024);
 	assert_non_null(json_object_get(metric(&run, "write_bandwidth", 0), "assumed"));
 	VALUE(&run, "write_iops", 0, 1468.0);
@@ -337,16 +360,26 @@ static void results_in_json(void **state)
 	struct run run;
 
 	(void)state;
-	run_text(&run,
-		 "fio: some note\n{\n  \"fio version\" : \"fio-3.28\",\n  \"jobs\" : [\n"
-		 "    { \"jobname\" : \"a {\\\" b\", \"error\" : 0,\n"
-		 "      \"read\" : { \"io_bytes\" : 0, \"iops\" : 0.0 },\n"
-		 "prose that got between the lines\n"
-		 "      \"write\" : { \"io_bytes\" : 409600, \"bw_bytes\" : 204800, \"iops\" : "
-		 "50.0,\n"
-		 "        \"runtime\" : 2000, \"clat_ns\" : { \"min\" : 10, \"max\" : 2000,\n"
-		 "          \"mean\" : 150.5, \"stddev\" : 0.5, \"N\" : 100,\n"
-		 "          \"percentile\" : { \"99.900000\" : 1900 } } } }\n  ]\n}\nafter it\n");
+	run_text(
+		&run,
+		"fio: some note\n{\n  \"fio version\" : \"fio-3.28\",\n  \"jobs\" : [\n"
+		"    { \"jobname\" : \"a {\\\" b\", \"error\" : 0,\n"
+		"      \"read\" : { \"io_bytes\" : 0, \"iops\" : 0.0 },\n"
+		"prose that got between the lines\n"
+		"      \"write\" : { \"io_bytes\" : 409600, \"bw_bytes\" : 204800, \"iops\" : "
+		"50.0,\n"
+		"        \"runtime\" : 2000, \"clat_ns\" : { \"min\" : 10, \"max\" : 2000,\n"
+		"          \"mean\" : 150.5, \"stddev\" : 0.5, \"N\" : 100,\n"
+		"          \"percentile\" : { \"99.900000\" : 1900 } },\n"
+		"        \"total_ios\" : 100, \"short_ios\" : 0 } }\n  ],\n"
+		"  \"disk_util\" : [ { \"name\" : \"vda\", \"read_ios\" : 0, \"write_ios\" : 104,\n"
+		"      \"write_ticks\" : 2000, \"in_queue\" : 500, \"util\" : 50.0 } ]\n}\nafter "
+		"it\n");
+	VALUE(&run, "write_issued", 0, 100.0);
+	VALUE(&run, "disk_write_ios", 0, 104.0);
+	VALUE(&run, "disk_write_time", 0, 2.0);
+	VALUE(&run, "disk_busy_share", 0, 0.5);
+	assert_string_equal(string(metric(&run, "disk_write_ios", 0), "context"), "vda");
 	VALUE(&run, "write_iops", 0, 50.0);
 	VALUE(&run, "write_bandwidth", 0, 204800.0);
 	VALUE(&run, "write_clat", 0, 150.5e-9);

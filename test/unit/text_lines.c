@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "read/text_lines.h"
+#include "read/text/text_lines.h"
 
 /* Every line of the text, each followed by "|"; owned. */
 static char *cleaned(const char *text, size_t len)

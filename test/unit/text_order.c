@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "read/text_order.h"
+#include "read/text/text_order.h"
 
 struct taken {
 	uint64_t nr, last_ns, backwards;
