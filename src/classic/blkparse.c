@@ -38,7 +38,7 @@ static void dump_record(struct out *out, const struct record *r)
 
 void blkparse_note(struct blkparse *bp, const struct record *r)
 {
-	uint32_t number = r->h.number;
+	uint32_t number = r->h.categories == TC_NOTIFY ? r->h.number : UINT32_MAX;
 
 	if (number == NOTE_PROCESS) {
 		comms_note(&bp->comms, r->h.pid, r->pdu, r->h.pdu_len);
@@ -61,6 +61,12 @@ static void bad_action(const struct record *r)
 		fprintf(stderr, "Bad fs action %x\n", number | r->h.categories << 16);
 }
 
+/* The classic charges these behind their line, which matters where a pid becomes "unknown" by it. */
+static bool charged_late(const struct record *r)
+{
+	return r->h.number == ACT_QUEUE && (r->h.categories & TC_PC);
+}
+
 /* Counts and prints one that passed the filters. */
 static void show(struct blkparse *bp, struct device *device, struct cpu *cpu, struct record *r)
 {
@@ -81,19 +87,25 @@ static void show(struct blkparse *bp, struct device *device, struct cpu *cpu, st
 	}
 	if (bp->o->track)
 		timed = timing_take(&device->timing, r, device->number, bp->o->verbose);
+	if (timed.created)
+		processes_name(&bp->comms, r->h.pid);
 	counters_take(&cpu->counters, r);
 	device_depth(device, r);
-	if (bp->o->per_program)
+	if (bp->o->per_program && !charged_late(r))
 		processes_take(&bp->processes, &bp->comms, r, &timed);
-	if (r->h.number == ACT_REMAP && r->h.pdu_len >= 16)
+	/* For good, so also in the dump; not where the line has a format of its own. */
+	if (r->h.number == ACT_REMAP && r->h.pdu_len >= 16 && !bp->o->formats.of['A'])
 		r->h.device = bytes_be32(r->pdu + 4);
 	line_event(&bp->text, &context, r, comms_get(&bp->comms, r->h.pid), timed.elapsed_ns, NULL);
+	if (bp->o->per_program && charged_late(r))
+		processes_take(&bp->processes, &bp->comms, r, &timed);
 }
 
 bool blkparse_take(struct blkparse *bp, struct device *device, struct cpu *cpu, struct record *r)
 {
 	const struct blkparse_options *o = bp->o;
 
+	cpu->events++;
 	r->h.time_ns -= bp->genesis_ns;
 	if (r->h.time_ns > o->to_ns && !bp->pipe)
 		return false;
@@ -103,7 +115,6 @@ bool blkparse_take(struct blkparse *bp, struct device *device, struct cpu *cpu, 
 		return true;
 	if (!device->events++)
 		device->first_shown_ns = r->h.time_ns;
-	cpu->events++;
 	if (bp->text.writer)
 		show(bp, device, cpu, r);
 	if (bp->dump.writer && !(o->no_messages && (r->h.categories & TC_NOTIFY)))
@@ -123,17 +134,24 @@ static void print_statistics(struct blkparse *bp)
 	if (!o->quiet)
 		statistics_devices(&bp->text, bp->devices, bp->nr_devices, grouped);
 	if (bp->driver_data && !bp->dump.writer)
-		out_printf(&bp->text, "\ndiscarded traces containing low-level device driver "
-				      "specific data (only available in binary output)\n");
+		printf("\ndiscarded traces containing low-level device driver "
+		       "specific data (only available in binary output)\n");
 }
 
-static int open_outputs(struct blkparse *bp, struct error *err)
+/* With the classic's words where a file cannot be opened. */
+static bool open_outputs(struct blkparse *bp)
 {
 	const struct blkparse_options *o = bp->o;
 
-	if (!o->no_text && out_open(&bp->text, o->output ? o->output : "-", err) < 0)
-		return -1;
-	return o->dump ? out_open(&bp->dump, o->dump, err) : 0;
+	if (!o->no_text && out_open(&bp->text, o->output) < 0) {
+		perror("fopen");
+		return false;
+	}
+	if (o->dump && out_open(&bp->dump, strcmp(o->dump, "-") != 0 ? o->dump : NULL) < 0) {
+		perror(o->dump);
+		return false;
+	}
+	return true;
 }
 
 static void release(struct blkparse *bp)
@@ -165,36 +183,47 @@ static int catch_signals(sigset_t *old)
 	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
-/* The first input that is a pipe is the only one that is read. */
+/* The first input that is a pipe, or NULL. */
+static const char *find_pipe(const struct blkparse_options *o)
+{
+	for (size_t i = 0; i < o->nr_inputs; i++)
+		if (input_is_pipe(o->inputs[i]))
+			return o->inputs[i];
+	return NULL;
+}
+
+/* It alone is read; what else was named are names for the devices in it. */
+static int read_pipe(struct blkparse *bp, const char *path)
+{
+	int fd = strcmp(path, "-") != 0 ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+	int status;
+
+	if (fd < 0) {
+		perror(path);
+		return 255;
+	}
+	bp->pipe = true;
+	for (size_t i = 0; i < bp->o->nr_inputs; i++)
+		if (bp->o->inputs[i] != path)
+			blkparse_device(bp, 0, bp->o->inputs[i]);
+	status = pipe_run(bp, fd);
+	if (fd != STDIN_FILENO)
+		close(fd);
+	return status;
+}
+
 static int read_inputs(struct blkparse *bp)
 {
-	const struct blkparse_options *o = bp->o;
+	const char *path = find_pipe(bp->o);
 
-	for (size_t i = 0; i < o->nr_inputs; i++) {
-		const char *path = o->inputs[i];
-		int fd, status;
-
-		if (!input_is_pipe(path))
-			continue;
-		bp->pipe = true;
-		fd = strcmp(path, "-") != 0 ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
-		if (fd < 0) {
-			perror(path);
-			return 255;
-		}
-		status = pipe_run(bp, fd);
-		if (fd != STDIN_FILENO)
-			close(fd);
-		return status;
-	}
-	return files_run(bp);
+	return path ? read_pipe(bp, path) : files_run(bp);
 }
 
 static int run(struct blkparse *bp, struct error *err)
 {
 	int status = 1;
 
-	if (open_outputs(bp, err) == 0)
+	if (open_outputs(bp))
 		status = read_inputs(bp);
 	if (!status)
 		print_statistics(bp);

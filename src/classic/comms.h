@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-#define COMM_BYTES 17
+#define COMM_BYTES 16 /* with the NUL: as many letters as a thread name has */
 
 struct comm {
 	struct hnode node; /* by pid */

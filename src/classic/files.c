@@ -68,39 +68,6 @@ static void add_file(struct files *files, size_t device, uint32_t cpu, int fd)
 	*f = (struct file){ .device = device, .cpu = cpu, .fd = fd, .size = BUFFER_BYTES };
 }
 
-/* Opens CPU 0, 1, ... up to the first that is not there. */
-static int open_device(struct files *files, const struct base *base)
-{
-	struct blkparse *bp = files->bp;
-	size_t device = bp->nr_devices;
-	uint32_t cpu;
-
-	blkparse_device(bp, 0, base->name);
-	for (cpu = 0;; cpu++) {
-		char *path = mem_printf("%s%s%s.blktrace.%u", base->dir ? base->dir : "",
-					base->dir ? "/" : "", base->name, cpu);
-		int fd = open(path, O_RDONLY | O_CLOEXEC);
-		off_t size = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
-
-		if (fd < 0 && errno != ENOENT)
-			perror(path);
-		if (size > 0) {
-			lseek(fd, 0, SEEK_SET);
-			printf("Input file %s added\n", path);
-			add_file(files, device, cpu, fd);
-		} else if (fd >= 0) {
-			close(fd);
-		}
-		free(path);
-		if (fd < 0)
-			break;
-	}
-	if (cpu)
-		return 0;
-	fprintf(stderr, "No input files found for %s\n", base->name);
-	return 1;
-}
-
 static void give_up(struct file *f)
 {
 	close(f->fd);
@@ -164,11 +131,6 @@ static bool next_record(struct files *files, struct file *f, size_t *size)
 	       have(f, *size + blktrace_payload_bytes(f->buf + f->used, *size, files->swap));
 }
 
-static bool is_note(const struct record *r)
-{
-	return (r->h.categories & TC_NOTIFY) && r->h.number != NOTE_MESSAGE;
-}
-
 /* Reads the next batch and puts the records before it away: false at the end. */
 static bool read_batch(struct files *files, struct file *f)
 {
@@ -190,7 +152,7 @@ static bool read_batch(struct files *files, struct file *f)
 		record_decode(&r, f->buf + f->used, size, files->swap, bp->o->classic);
 		if (r.h.cpu != f->cpu) {
 			fprintf(stderr, "cpu %u trace info has error cpu %u\n", f->cpu, r.h.cpu);
-		} else if (is_note(&r)) {
+		} else if (record_is_note(&r)) {
 			blkparse_note(bp, &r);
 		} else {
 			f->batch = mem_grow(f->batch, f->nr, sizeof(*f->batch));
@@ -199,6 +161,49 @@ static bool read_batch(struct files *files, struct file *f)
 		f->used += size + blktrace_payload_bytes(f->buf + f->used, size, files->swap);
 	}
 	return f->nr > 0;
+}
+
+/* The classic prints it to the buffer that a dump to standard output goes to. */
+static void tell_added(struct blkparse *bp, const char *path)
+{
+	if (bp->dump.writer && !strcmp(bp->o->dump, "-"))
+		out_printf(&bp->dump, "Input file %s added\n", path);
+	else
+		printf("Input file %s added\n", path);
+}
+
+/* Opens CPU 0, 1, ... up to the first that is not there, and reads the first batch of each. */
+static int open_device(struct files *files, const struct base *base)
+{
+	struct blkparse *bp = files->bp;
+	size_t device = bp->nr_devices;
+	uint32_t cpu;
+
+	blkparse_device(bp, 0, base->name);
+	for (cpu = 0;; cpu++) {
+		char *path = mem_printf("%s%s%s.blktrace.%u", base->dir ? base->dir : "",
+					base->dir ? "/" : "", base->name, cpu);
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+		off_t size = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
+
+		if (fd < 0 && errno != ENOENT && errno != ENOTDIR)
+			perror(path);
+		if (size > 0) {
+			lseek(fd, 0, SEEK_SET);
+			tell_added(files->bp, path);
+			add_file(files, device, cpu, fd);
+			read_batch(files, &files->list[files->nr - 1]);
+		} else if (fd >= 0) {
+			close(fd);
+		}
+		free(path);
+		if (fd < 0)
+			break;
+	}
+	if (cpu)
+		return 0;
+	fprintf(stderr, "No input files found for %s\n", base->name);
+	return 1;
 }
 
 static struct file *current(const struct files *files)
@@ -218,7 +223,7 @@ static void prime(struct files *files)
 	for (size_t i = 0; i < files->nr; i++) {
 		struct file *f = &files->list[i];
 
-		if (!read_batch(files, f))
+		if (!f->nr)
 			continue;
 		set_head(files, f);
 		order_add(&files->order, &f->next);

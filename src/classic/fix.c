@@ -4,6 +4,7 @@
  */
 #include "classic/fix.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -261,8 +262,8 @@ static int run(struct fix *fix, struct error *err)
 	if (add_inputs(fix, err) < 0 ||
 	    inputs_open(&fix->inputs, &fix->facts, &fix->sources, err) < 0)
 		return -1;
-	if (!o->no_text && out_open(&fix->text, o->output ? o->output : "-", err) < 0)
-		return -1;
+	if (!o->no_text && out_open(&fix->text, o->output) < 0)
+		return error_errno(err, errno, "%s", o->output);
 	fix->merged = merge_new(&fix->sources);
 	if (read_all(fix, err) < 0)
 		return -1;

@@ -122,7 +122,7 @@ static struct shown rate(const struct fix_result *result, const struct fix_rows 
 
 	if (window->to_ns <= window->from_ns || !total->known.bytes)
 		return (struct shown){ "n/a" };
-	snprintf(shown.text, sizeof(shown.text), "%sKiB/s",
+	snprintf(shown.text, sizeof(shown.text), "%.40sKiB/s",
 		 statistics_number((uint64_t)(kib * NS_PER_S / ns), 0, grouped).text);
 	return shown;
 }

@@ -73,20 +73,24 @@ static char *put_device(char *p, uint32_t device)
 	return p;
 }
 
-/* "    1.000000123": seconds pass through an int, as in the classic. */
+/* As %*d of what passes through an int in the classic. */
+static char *put_int(char *p, uint32_t v, unsigned int width)
+{
+	char text[12];
+	char *end;
+
+	if (v <= INT32_MAX)
+		return digits_right(p, v, width);
+	end = digits(put(text, "-"), UINT32_MAX - v + UINT64_C(1));
+	return put_right(p, text, (size_t)(end - text), width);
+}
+
+/* "    1.000000123" */
 static char *put_time(char *p, uint64_t time_ns)
 {
 	uint64_t s = time_ns / NS_PER_S;
-	int32_t shown = (int32_t)(uint32_t)s;
 
-	if (shown >= 0) {
-		p = digits_right(p, (uint32_t)shown, 5);
-	} else {
-		char text[12];
-		char *end = digits(put(text, "-"), (uint64_t) - (int64_t)shown);
-
-		p = put_right(p, text, (size_t)(end - text), 5);
-	}
+	p = put_int(p, (uint32_t)s, 5);
 	*p++ = '.';
 	return digits_fixed(p, time_ns - s * NS_PER_S, 9);
 }
@@ -97,7 +101,7 @@ static char *put_where(char *p, const struct record *r, uint32_t sequence, uint3
 	p = put_device(p, r->h.device);
 	p = digits_right(p, r->h.cpu, 2);
 	*p++ = ' ';
-	p = digits_right(p, sequence, 8);
+	p = put_int(p, sequence, 8);
 	*p++ = ' ';
 	p = put_time(p, r->h.time_ns);
 	*p++ = ' ';
@@ -179,23 +183,6 @@ static char *put_remap(char *p, const struct record *r)
 	return digits(p, whole ? bytes_be64(r->pdu + 8) : 0);
 }
 
-static char *put_pc_tail(char *p, const struct record *r, const struct comm *comm,
-			 const char *error)
-{
-	uint32_t number = r->h.number;
-
-	if (number == ACT_COMPLETE || number == ACT_REQUEUE) {
-		if (number == ACT_COMPLETE)
-			p = put_payload(p, r);
-		return put_error(p, r, error);
-	}
-	p = digits(p, r->h.bytes);
-	*p++ = ' ';
-	if (number == ACT_ISSUE || number == ACT_INSERT)
-		p = put_payload(p, r);
-	return put_comm(p, comm);
-}
-
 static char *put_tail(char *p, const struct record *r, const struct comm *comm, uint64_t elapsed_ns,
 		      const char *error)
 {
@@ -239,6 +226,30 @@ static char *put_tail(char *p, const struct record *r, const struct comm *comm, 
 		if (r->h.bytes >> 9)
 			p = put_range(p, r);
 		return put_comm(p, comm);
+	}
+}
+
+static char *put_pc_tail(char *p, const struct record *r, const struct comm *comm,
+			 const char *error)
+{
+	switch (r->h.number) {
+	case ACT_COMPLETE:
+		p = put_payload(p, r);
+		return put_error(p, r, error);
+	case ACT_REQUEUE:
+		return put_error(p, r, error);
+	case ACT_ISSUE:
+	case ACT_INSERT:
+		p = digits(p, r->h.bytes);
+		*p++ = ' ';
+		p = put_payload(p, r);
+		return put_comm(p, comm);
+	case ACT_QUEUE:
+		p = digits(p, r->h.bytes);
+		*p++ = ' ';
+		return put_comm(p, comm);
+	default: /* G S: as of fs type */
+		return put_tail(p, r, comm, ELAPSED_NONE, error);
 	}
 }
 
@@ -298,6 +309,6 @@ void line_message(struct out *out, const struct line_context *c, const struct re
 	if (r->cgroup)
 		p += sprintf(p, "%x,%x ", r->cgroup_ino, r->cgroup_gen);
 	out->at = put_what(p, "m", "N", 1);
-	out_bytes(out, r->pdu, r->h.pdu_len);
+	out_bytes(out, r->pdu, strnlen((const char *)r->pdu, r->h.pdu_len));
 	out_bytes(out, "\n", 1);
 }

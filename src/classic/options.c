@@ -215,11 +215,10 @@ static int take(struct blkparse_options *o, struct masks *masks, int letter, cha
 
 static enum options_next parse_classic(struct blkparse_options *o, int argc, char **argv)
 {
-	struct getopt_table table;
+	const struct getopt_table table = options_getopt(o->classic);
 	struct masks masks = { 0 };
 	int c;
 
-	options_getopt(&table, o->classic);
 	optind = 0; /* begin anew, whoever used getopt before */
 	opterr = 1;
 	while ((c = getopt_long(argc, argv, table.letters, table.longs, NULL)) != -1) {

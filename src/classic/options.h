@@ -22,7 +22,7 @@ struct blkparse_options {
 	const char *output, *dump;  /* borrowed of argv; -o, -d; NULL = not given */
 	bool no_text, no_messages;  /* -O, -M */
 	uint32_t mask;              /* category bits that are shown: -a, -A */
-	unsigned int batch;         /* -b: records read at a time */
+	unsigned int batch;         /* -b: records read at a time; a negative one is the largest */
 	struct own_formats formats; /* -f, -F */
 	bool by_name, quiet, per_program, track, verbose; /* -h -q -s -t -v */
 	char sort;                                        /* -S, or 0 */

@@ -65,12 +65,12 @@ _Static_assert(NR_ROWS < MOST_OPTIONS, "room for getopt's end marker");
 /* The order of the usage text, which begins with -i in its first part and has it here in its second. */
 #define USAGE_ORDER "aAbdDfFhioOqsStwMvV"
 
-void options_getopt(struct getopt_table *table, enum classic classic)
+struct getopt_table options_getopt(enum classic classic)
 {
-	struct option *next = table->longs;
-	char *letter = table->letters;
+	struct getopt_table table = { 0 };
+	struct option *next = table.longs;
+	char *letter = table.letters;
 
-	memset(table, 0, sizeof(*table));
 	for (size_t i = 0; i < NR_ROWS; i++) {
 		const struct option_row *row = &rows[i];
 
@@ -85,6 +85,7 @@ void options_getopt(struct getopt_table *table, enum classic classic)
 			.val = row->letter,
 		};
 	}
+	return table;
 }
 
 const struct option_row *options_by_letter(char letter)

@@ -29,7 +29,7 @@ struct getopt_table {
 	char letters[2 * MOST_OPTIONS];
 	struct option longs[MOST_OPTIONS];
 };
-void options_getopt(struct getopt_table *table, enum classic classic);
+struct getopt_table options_getopt(enum classic classic);
 
 /* By letter; NULL: none. */
 const struct option_row *options_by_letter(char letter);

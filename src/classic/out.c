@@ -143,15 +143,13 @@ void out_init(struct out *out, int fd, const char *label)
 	begin_buffer(out);
 }
 
-int out_open(struct out *out, const char *path, struct error *err)
+int out_open(struct out *out, const char *path)
 {
-	bool is_stdout = !strcmp(path, "-");
-	int fd = is_stdout ? STDOUT_FILENO
-			   : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	int fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : STDOUT_FILENO;
 
 	if (fd < 0)
-		return error_errno(err, errno, "%s", path);
-	out_init(out, fd, is_stdout ? "standard output" : path);
+		return -1;
+	out_init(out, fd, path ? path : "standard output");
 	return 0;
 }
 

@@ -23,8 +23,8 @@ struct out {
 
 /* Over an open file, taken and closed at the end (not standard output). `label` is for messages. */
 void out_init(struct out *out, int fd, const char *label);
-/* Opens path for writing, "-" is standard output. -1 with err. */
-int out_open(struct out *out, const char *path, struct error *err);
+/* Opens path for writing; NULL is standard output. -1 with errno. */
+int out_open(struct out *out, const char *path);
 /* Another buffer, whatever is left in this one. */
 void out_next(struct out *out);
 /* At least n bytes (n <= OUT_BYTES) at the returned place; the caller then moves out->at. */

@@ -5,7 +5,6 @@
  * The first one whose number does not follow on its CPU holds up all others: the one in between may still
  * come. The classic waits for it until the input ends, this one within limits.
  */
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,7 @@
 #include "classic/pipe_cpu.h"
 #include "classic/pipe_input.h"
 
-#define MOST_WAITING (1u << 20) /* records; 150 MB */
+#define MOST_WAITING (1u << 20) /* records; 160 MB */
 #define MOST_PAYLOAD \
 	(64u << 20)        /* bytes of payloads of waiting records, as far as they are copied */
 #define PATIENCE_MS 3000   /* with a number that is missing, and with the rest of a record */
@@ -158,11 +157,6 @@ static struct held *pop(struct pipe *p)
 /* ---- whose turn it is ---- */
 
 /* A message has no number of its own. */
-static bool is_message(const struct record *r)
-{
-	return r->h.number == NOTE_MESSAGE && r->h.categories == TC_NOTIFY;
-}
-
 static bool waits_too_long(const struct pipe *p, const struct held *held)
 {
 	return p->nr > MOST_WAITING || p->payload > MOST_PAYLOAD ||
@@ -177,7 +171,7 @@ static bool show(struct pipe *p, struct held *held, bool ended)
 	struct cpu *cpu = device_cpu(device, held->r.h.cpu);
 	uint32_t sequence = held->r.h.sequence;
 
-	if (is_message(&held->r)) {
+	if (record_is_message(&held->r)) {
 		;
 	} else if (!cpu->pipe) {
 		pipe_cpu_start(cpu, sequence);
@@ -190,7 +184,6 @@ static bool show(struct pipe *p, struct held *held, bool ended)
 	}
 	held->r.h.time_ns += bp->genesis_ns;
 	blkparse_take(bp, device, cpu, &held->r);
-	cpu->events += !cpu->events; /* here, one that the mask left out makes a block as well */
 	let_go(p, held);
 	return true;
 }
@@ -203,14 +196,22 @@ static void show_waiting(struct pipe *p, bool ended)
 
 /* ---- rounds ---- */
 
+/* A device that the command line names beside the pipe lends its name to the next that comes. */
 static struct known_device *add_device(struct pipe *p, uint32_t number)
 {
 	struct known_device *known = slab_get(&p->all_known);
+	struct blkparse *bp = p->bp;
+	size_t i = 0;
 	char name[24];
 
-	snprintf(name, sizeof(name), "%u,%u", number >> 20, number & 0xfffffu);
-	known->index = p->bp->nr_devices;
-	blkparse_device(p->bp, number, name);
+	while (i < bp->nr_devices && bp->devices[i].number)
+		i++;
+	if (i == bp->nr_devices) {
+		snprintf(name, sizeof(name), "%u,%u", number >> 20, number & 0xfffffu);
+		blkparse_device(bp, number, name);
+	}
+	bp->devices[i].number = number;
+	known->index = i;
 	hash_add(&p->known, &known->node, number);
 	return known;
 }
@@ -245,7 +246,7 @@ static bool find_device(struct pipe *p, struct held *held)
 /* Takes notes at once, everything else into the round. */
 static void add_to_round(struct pipe *p, struct held *held)
 {
-	if ((held->r.h.categories & TC_NOTIFY) && !is_message(&held->r)) {
+	if (record_is_note(&held->r)) {
 		blkparse_note(p->bp, &held->r);
 		slab_put(&p->all_held, held);
 	} else if (!find_device(p, held)) {

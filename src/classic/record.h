@@ -42,6 +42,17 @@ static inline void record_decode(struct record *r, const uint8_t *p, size_t size
 /* Encodes it again, in host byte order and its own version: BLKTRACE_V8_BYTES at most, returns how many. */
 size_t record_encode(const struct record *r, uint8_t header[BLKTRACE_V8_BYTES]);
 
+/* A message, as the classic knows it: by the whole action word. Any other note is taken when it is read. */
+static inline bool record_is_message(const struct record *r)
+{
+	return r->h.number == NOTE_MESSAGE && r->h.categories == TC_NOTIFY;
+}
+
+static inline bool record_is_note(const struct record *r)
+{
+	return (r->h.categories & TC_NOTIFY) && !record_is_message(r);
+}
+
 /* Read or write, as the classic counts them: by the direction bit. */
 static inline int record_direction(const struct record *r)
 {

@@ -52,8 +52,8 @@ static void not_found(const char *what, uint64_t sector, uint32_t device, bool v
 			DEVICE_MAJOR(device), DEVICE_MINOR(device), sector);
 }
 
-/* Of md and device mapper, the latter in the days when its major was 253: a bio there never becomes a request, its
- * time in the device starts with Q. */
+/* Of md and device mapper, the latter in the days when its major was 253: a bio there never becomes
+ * a request, its time in the device starts with Q. */
 static bool passes_on(uint32_t device)
 {
 	return DEVICE_MAJOR(device) == 9 || DEVICE_MAJOR(device) == 253;

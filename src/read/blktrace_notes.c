@@ -21,8 +21,8 @@ static uint64_t named_at(const struct blktrace_walk *walk, uint32_t pid)
 
 	look.stats = &uncounted;
 	for (; blktrace_walk_next(&look, &h) == 1; look.at += h.size + h.pdu_len)
-		if ((h.categories & TC_NOTIFY) && !(h.number & ~BLKTRACE_CGROUP) &&
-		    h.pid == pid && h.time_ns < first)
+		if ((h.categories & TC_NOTIFY) && !(h.number & ~BLKTRACE_CGROUP) && h.pid == pid &&
+		    h.time_ns < first)
 			first = h.time_ns;
 	return first;
 }

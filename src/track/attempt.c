@@ -144,7 +144,7 @@ static void count_issue(struct tracker *t, struct device_sum *sum, const struct 
 {
 	if (!t->counting)
 		return;
-	tally_request(t, sum, rq ? rq->process : NULL, ev->class, known_bytes(ev));
+	tally_request(t, rq ? rq->process : NULL, ev->class, known_bytes(ev));
 	if (ev->flags & EV_NO_BYTES)
 		sum->bytes_unknown++;
 	if (ev->flags & EV_SUBMITTER)
@@ -206,7 +206,6 @@ void rq_issue(struct tracker *t, struct device *d, const struct event *ev)
 
 void rq_requeue(struct tracker *t, struct device *d, const struct event *ev)
 {
-	struct device_sum *sum = device_sum(t, d);
 	uint64_t lost_ns;
 	int equals;
 	struct rq *rq = ev->class == CLASS_FLUSH && !list_empty(&d->commands)
@@ -217,7 +216,7 @@ void rq_requeue(struct tracker *t, struct device *d, const struct event *ev)
 		return;
 	lost_ns = elapsed(rq->io.last_issue_ns, ev->time_ns);
 	if (t->counting)
-		tally_requeue(t, sum, rq, lost_ns < BUSY_NS);
+		tally_requeue(t, rq, lost_ns < BUSY_NS);
 	rq->io.attempt_lost_ns += lost_ns;
 	rq->requeue_ns = ev->time_ns;
 	rq_attempt_over(t, d, rq);

@@ -143,7 +143,7 @@ static void count_queue(struct tracker *t, struct device_sum *sum, const struct 
 		return;
 	if (is_foreign_write(t, ev))
 		t->sum->wait.foreign_write_bios++;
-	tally_bio(t, sum, below ? NULL : queued_by, ev);
+	tally_bio(t, below ? NULL : queued_by, ev);
 	if (ev->flags & EV_NO_BYTES)
 		sum->bytes_unknown++;
 	if (below)

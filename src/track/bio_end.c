@@ -51,27 +51,6 @@ static void count_end(struct tracker *t, const struct bio *bio)
 	t->cpu->early[bio->class].count++;
 }
 
-/* ... and where there are some after all, it is not. */
-static void early_off(struct device_sum *sum, struct cpu_sum *cpu)
-{
-	for (int c = 0; cpu && c < CLASS_NR; c++) {
-		cpu->counts.completed[c].count -= cpu->early[c].count;
-		cpu->counts.completed[c].bytes -= cpu->early[c].bytes;
-		sum->completed_bytes[c] -= cpu->early[c].bytes;
-	}
-}
-
-void early_finish(struct tracker *t, struct device *d)
-{
-	struct device_sum *sum = device_sum(t, d);
-
-	if (!sum->have_requests)
-		return;
-	for (size_t i = 0; i < sum->nr_cpus; i++)
-		early_off(sum, sum->cpus[i]);
-	early_off(sum, sum->cpu_untold);
-}
-
 static void bio_end(struct tracker *t, struct bio *bio)
 {
 	bio->io.complete_ns = t->now_ns;
@@ -105,12 +84,8 @@ void bio_nowait_failed(struct tracker *t, struct device *d, struct bio *bio)
 	bio_stop_waiting(t, bio);
 	bio->io.complete_ns = t->now_ns;
 	hash_add(&t->retries, &bio->by_start, start_key(d, bio->sector));
-	if (!t->counting)
-		return;
-	device_sum(t, d)->nowait_retries++;
-	t->cpu->counts.nowait_retries++;
-	if (tally_process(bio->process))
-		bio->process->sum.counts->nowait_retries++;
+	if (t->counting)
+		tally_retry(t, bio->process);
 }
 
 /* The flush bio of a bio-based device, or NULL. */
@@ -168,5 +143,5 @@ void bio_complete(struct tracker *t, struct device *d, const struct event *ev)
 	process = bio->below || bio->mapped ? NULL : bio->process;
 	bytes = bio_front_done(t, d, bio, bytes, ev->error);
 	if (t->counting && !(ev->flags & EV_NO_BYTES))
-		tally_moved(t, sum, process, ev->class, bytes);
+		tally_moved(t, process, ev->class, bytes);
 }

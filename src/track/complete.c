@@ -194,7 +194,7 @@ void rq_front_done(struct tracker *t, struct device *d, struct rq *rq, const str
 {
 	step_ended(t, rq, rq->io.last_issue_ns);
 	if (t->counting && !(rq->io.flags & EV_NO_BYTES))
-		tally_moved(t, device_sum(t, d), rq->process, ev->class, bytes);
+		tally_moved(t, rq->process, ev->class, bytes);
 	timeline_completed(t, d, rq, bytes);
 	if (bytes < rq->bytes_left) {
 		complete_part(t, d, rq, bytes, ev->error);

@@ -79,6 +79,48 @@ struct cpu_sum *cpu_get(struct tracker *t, const struct device *d, uint32_t cpu)
 	return sum->cpus[cpu];
 }
 
+/* Ends of bios do not count where requests were seen after all. */
+static void early_off(struct cpu_sum *cpu)
+{
+	for (int c = 0; c < CLASS_NR; c++) {
+		cpu->counts.completed[c].count -= cpu->early[c].count;
+		cpu->counts.completed[c].bytes -= cpu->early[c].bytes;
+	}
+}
+
+static void add_cpu(struct device_sum *sum, struct cpu_sum *cpu)
+{
+	const struct io_counts *counts = &cpu->counts;
+
+	if (sum->have_requests)
+		early_off(cpu);
+	sum->events += cpu->events;
+	sum->splits += cpu->splits;
+	sum->front_merges += counts->front_merges;
+	sum->back_merges -= counts->front_merges;
+	sum->rq_merges += counts->rq_merges;
+	sum->nowait_retries += counts->nowait_retries;
+	for (int c = 0; c < CLASS_NR; c++) {
+		sum->bios[c].count += counts->bios[c].count;
+		sum->bios[c].bytes += counts->bios[c].bytes;
+		sum->requests[c].count += counts->requests[c].count;
+		sum->requests[c].bytes += counts->requests[c].bytes;
+		sum->completed_bytes[c] += counts->completed[c].bytes;
+		sum->back_merges += counts->merges[c].count;
+		sum->requeues_busy += counts->requeues_busy[c];
+		sum->requeues_failed += counts->requeues_failed[c];
+	}
+}
+
+void cpus_finish(struct device_sum *sum)
+{
+	for (size_t i = 0; i < sum->nr_cpus; i++)
+		if (sum->cpus[i])
+			add_cpu(sum, sum->cpus[i]);
+	if (sum->cpu_untold)
+		add_cpu(sum, sum->cpu_untold);
+}
+
 /* Threads of the kernel that write for others, by the names that the kernel gives them ('#': a digit). User
  * programs have names like xfs_io, btrfs and mdadm. */
 static bool works_for_others(const char *comm)

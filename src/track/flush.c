@@ -78,7 +78,7 @@ void flush_issue(struct tracker *t, struct device *d, const struct event *ev)
 		bio->covered = true;
 	}
 	if (t->counting)
-		tally_request(t, sum, NULL, CLASS_FLUSH, 0);
+		tally_request(t, NULL, CLASS_FLUSH, 0);
 	if (t->counting && (ev->flags & EV_SUBMITTER))
 		process_charge(&process_get(t, ev->pid)->sum, ev);
 	command = rq_alone(t, d, ev);

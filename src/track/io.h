@@ -65,20 +65,17 @@ struct io {
 	uint32_t flags;    /* EV_* */
 };
 
-/* One of which no moment was seen. */
+/* One of which no moment was seen. In hot places the macro: what a function returns goes over the stack, and
+ * is read there in other widths than it was written in. */
+#define IO_UNSEEN                                                                                 \
+	.remap_ns = TIME_NONE, .queue_ns = TIME_NONE, .get_ns = TIME_NONE, .merge_ns = TIME_NONE, \
+	.insert_ns = TIME_NONE, .issue_ns = TIME_NONE, .last_issue_ns = TIME_NONE,                \
+	.complete_ns = TIME_NONE, .end_ns = TIME_NONE, .data_from_ns = TIME_NONE,                 \
+	.whole_ns = TIME_NONE
+
 static inline struct io io_unseen(void)
 {
-	return (struct io){ .remap_ns = TIME_NONE,
-			    .queue_ns = TIME_NONE,
-			    .get_ns = TIME_NONE,
-			    .merge_ns = TIME_NONE,
-			    .insert_ns = TIME_NONE,
-			    .issue_ns = TIME_NONE,
-			    .last_issue_ns = TIME_NONE,
-			    .complete_ns = TIME_NONE,
-			    .end_ns = TIME_NONE,
-			    .data_from_ns = TIME_NONE,
-			    .whole_ns = TIME_NONE };
+	return (struct io){ IO_UNSEEN };
 }
 
 #endif

@@ -113,13 +113,9 @@ static struct rq *rq_new(struct tracker *t, struct device *d, const struct event
 	*rq = (struct rq){ .sector = ev->sector,
 			   .end = ev->sector + ev->bytes / SECTOR_SIZE,
 			   .bytes_left = ev->bytes };
-	rq->io = io_unseen();
-	rq->io.sector = ev->sector;
-	rq->io.bytes = known_bytes(ev);
-	rq->io.pid = ev->pid;
-	rq->io.dev = d->index;
-	rq->io.class = ev->class;
-	rq->io.flags = ev->flags;
+	rq->io = (struct io){ IO_UNSEEN,         .sector = ev->sector, .bytes = known_bytes(ev),
+			      .pid = ev->pid,    .dev = d->index,      .class = ev->class,
+			      .flags = ev->flags };
 	list_init(&rq->flush);
 	device_sum(t, d)->have_requests = true;
 	return rq;
@@ -305,7 +301,7 @@ void rq_merge_bio(struct tracker *t, struct device *d, const struct event *ev)
 		return;
 	}
 	if (t->counting)
-		tally_merge(t, sum, bio ? bio->process : NULL, ev);
+		tally_merge(t, bio ? bio->process : NULL, ev);
 	if (back && ev->flags & EV_NO_BYTES) {
 		rq = likely_end(t, d, ev);
 		if (bio)
@@ -344,13 +340,12 @@ void rq_merge_bio(struct tracker *t, struct device *d, const struct event *ev)
 /* The request of exactly that start is absorbed by the one that ends there [3]. */
 void rq_merge_rq(struct tracker *t, struct device *d, const struct event *ev)
 {
-	struct device_sum *sum = device_sum(t, d);
 	int equals;
 	struct rq *absorbed = rq_find(t, d, ev, false, &equals);
 	struct rq *keeper = find_end(t, d, ev->sector, ev->class);
 
 	if (t->counting)
-		tally_rq_merge(t, sum, absorbed ? absorbed->process : NULL);
+		tally_rq_merge(t, absorbed ? absorbed->process : NULL);
 	if (!absorbed || !keeper || absorbed == keeper)
 		return;
 	for (struct bio *bio = absorbed->first; bio; bio = bio->next)

@@ -205,6 +205,7 @@ struct device *device_get(struct tracker *t, uint32_t number);   /* made if new;
 struct device *device_known(struct tracker *t, uint32_t number); /* or NULL */
 struct process *process_get(struct tracker *t, uint32_t pid);
 struct cpu_sum *cpu_get(struct tracker *t, const struct device *d, uint32_t cpu); /* made if new */
+void cpus_finish(struct device_sum *sum);                                         /* their sums */
 /* A request that is its submitter's, though no bio of it was seen (whole.c). */
 void process_charge(struct process_sum *sum, const struct event *ev);
 
@@ -271,8 +272,6 @@ struct bio *bio_cut_free(struct tracker *t, struct device *d, const struct event
 
 /* bio_end.c */
 void bio_complete(struct tracker *t, struct device *d, const struct event *ev);
-/* Ends of bios that were counted do not count where requests were seen after all. */
-void early_finish(struct tracker *t, struct device *d);
 /* Up to `bytes` at the front of a waiting bio have ended; returns how many. Counts nothing. */
 uint32_t bio_front_done(struct tracker *t, struct device *d, struct bio *bio, uint32_t bytes,
 			int error);

@@ -75,6 +75,7 @@ void io_counts_add(struct io_counts *sum, const struct io_counts *c)
 		sum->requeues_busy[i] += c->requeues_busy[i];
 		sum->requeues_failed[i] += c->requeues_failed[i];
 	}
+	sum->front_merges += c->front_merges;
 	sum->rq_merges += c->rq_merges;
 	sum->nowait_retries += c->nowait_retries;
 }

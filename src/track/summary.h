@@ -48,6 +48,7 @@ struct io_counts {
 	/* Requests that ended, or where a device has none, bios; what of them moved, at each C. */
 	struct class_count completed[CLASS_NR];
 	uint64_t requeues_busy[CLASS_NR], requeues_failed[CLASS_NR];
+	uint64_t front_merges; /* of merges */
 	uint64_t rq_merges, nowait_retries;
 };
 
@@ -63,10 +64,10 @@ struct depths {
 #define CPU_UNTOLD UINT32_MAX
 
 /* One CPU of a device: a bio is counted where its Q was, a request where its first D, a completion where
- * its C, depth where the D. The sums over the CPUs are the device's own numbers. */
+ * its C, depth where the D. */
 struct cpu_sum {
-	uint32_t
-		cpu; /* or CPU_UNTOLD: not told, or beyond the 4,096 of a device or 65,536 in all */
+	/* Or CPU_UNTOLD: not told, or beyond the 4,096 of a device or 65,536 in all. */
+	uint32_t cpu;
 	uint64_t events;
 	struct io_counts counts;
 	/* Part of counts.completed until the end: bios that ended while no request of the device had
@@ -106,7 +107,11 @@ struct device_sum {
 	uint32_t parents[8]; /* where remaps onto it came from */
 	uint8_t nr_parents;
 	uint64_t events;
+	struct cpu_sum **cpus; /* owned array of owned, by CPU; NULL: it has no event */
+	size_t nr_cpus;
+	struct cpu_sum *cpu_untold; /* owned; NULL as above */
 
+	/* Of these, what struct cpu_sum has is the sum over the CPUs. */
 	struct class_count bios[CLASS_NR];     /* at Q */
 	struct class_count requests[CLASS_NR]; /* at first D; CLASS_FLUSH: flush commands */
 	uint64_t completed_bytes[CLASS_NR];    /* at C */
@@ -141,10 +146,7 @@ struct device_sum {
 	uint64_t in_flight;      /* at the end: requests and bios still open */
 	struct io_error *errors; /* owned array */
 	uint64_t nr_errors;
-	struct cpu_sum **cpus; /* owned array of owned, by CPU; NULL: it has no event */
-	size_t nr_cpus;
-	struct cpu_sum *cpu_untold; /* owned; NULL as above */
-	struct depths depths;       /* max[DEPTH_ALL] is depth_max */
+	struct depths depths; /* max[DEPTH_ALL] is depth_max */
 
 	struct hist latency[PHASE_NR];
 	struct hist class_d2c[CLASS_NR]; /* of requests, by class */

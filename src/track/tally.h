@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * For the files of this room only. What is counted by class is counted for the device, for the CPU of the
- * event (tracker.cpu) and for the process, if that is known and asked for. Call while tracker.counting.
+ * For the files of this room only. What is counted for the CPU of the event (tracker.cpu; the device's own
+ * numbers are the sums over its CPUs) and for the process, if that is known and asked for. Call while
+ * tracker.counting.
  */
 #ifndef BLKLAB_TRACK_TALLY_H
 #define BLKLAB_TRACK_TALLY_H
@@ -19,63 +20,65 @@ static inline void tally_class(struct class_count *c, uint64_t bytes)
 	c->bytes += bytes;
 }
 
-static inline void tally_bio(struct tracker *t, struct device_sum *sum,
-			     const struct process *process, const struct event *ev)
+static inline void tally_bio(struct tracker *t, const struct process *process,
+			     const struct event *ev)
 {
 	uint32_t bytes = known_bytes(ev);
 
-	tally_class(&sum->bios[ev->class], bytes);
 	tally_class(&t->cpu->counts.bios[ev->class], bytes);
 	if (tally_process(process))
 		tally_class(&process->sum.counts->bios[ev->class], bytes);
 }
 
-static inline void tally_request(struct tracker *t, struct device_sum *sum,
-				 const struct process *process, uint8_t class, uint32_t bytes)
+static inline void tally_request(struct tracker *t, const struct process *process, uint8_t class,
+				 uint32_t bytes)
 {
-	tally_class(&sum->requests[class], bytes);
 	tally_class(&t->cpu->counts.requests[class], bytes);
 	if (tally_process(process))
 		tally_class(&process->sum.counts->requests[class], bytes);
 }
 
-static inline void tally_merge(struct tracker *t, struct device_sum *sum,
-			       const struct process *process, const struct event *ev)
+static inline void tally_merge(struct tracker *t, const struct process *process,
+			       const struct event *ev)
 {
 	uint32_t bytes = known_bytes(ev);
 
-	*(ev->action == ACT_BACKMERGE ? &sum->back_merges : &sum->front_merges) += 1;
+	t->cpu->counts.front_merges += ev->action == ACT_FRONTMERGE;
 	tally_class(&t->cpu->counts.merges[ev->class], bytes);
-	if (tally_process(process))
-		tally_class(&process->sum.counts->merges[ev->class], bytes);
+	if (!tally_process(process))
+		return;
+	process->sum.counts->front_merges += ev->action == ACT_FRONTMERGE;
+	tally_class(&process->sum.counts->merges[ev->class], bytes);
 }
 
-static inline void tally_rq_merge(struct tracker *t, struct device_sum *sum,
-				  const struct process *process)
+static inline void tally_rq_merge(struct tracker *t, const struct process *process)
 {
-	sum->rq_merges++;
 	t->cpu->counts.rq_merges++;
 	if (tally_process(process))
 		process->sum.counts->rq_merges++;
 }
 
-static inline void tally_requeue(struct tracker *t, struct device_sum *sum, const struct rq *rq,
-				 bool busy)
+static inline void tally_requeue(struct tracker *t, const struct rq *rq, bool busy)
 {
 	struct io_counts *of = tally_process(rq->process);
 	uint8_t class = rq->io.class;
 
-	*(busy ? &sum->requeues_busy : &sum->requeues_failed) += 1;
 	(busy ? t->cpu->counts.requeues_busy : t->cpu->counts.requeues_failed)[class]++;
 	if (of)
 		(busy ? of->requeues_busy : of->requeues_failed)[class]++;
 }
 
-/* What moved, at each C. */
-static inline void tally_moved(struct tracker *t, struct device_sum *sum,
-			       const struct process *process, uint8_t class, uint32_t bytes)
+static inline void tally_retry(struct tracker *t, const struct process *process)
 {
-	sum->completed_bytes[class] += bytes;
+	t->cpu->counts.nowait_retries++;
+	if (tally_process(process))
+		process->sum.counts->nowait_retries++;
+}
+
+/* What moved, at each C. */
+static inline void tally_moved(struct tracker *t, const struct process *process, uint8_t class,
+			       uint32_t bytes)
+{
 	t->cpu->counts.completed[class].bytes += bytes;
 	if (tally_process(process))
 		process->sum.counts->completed[class].bytes += bytes;
@@ -89,20 +92,18 @@ static inline void tally_ended(struct tracker *t, const struct process *process,
 		process->sum.counts->completed[class].count++;
 }
 
-static inline void depths_change(struct depths *d, uint8_t class, int by)
+static inline void depth_change(struct depths *d, enum depth_kind kind, int by)
 {
-	enum depth_kind kind = class == CLASS_READ    ? DEPTH_READ
-			       : class == CLASS_WRITE ? DEPTH_WRITE
-						      : DEPTH_ALL;
-
-	d->now[DEPTH_ALL] += (uint32_t)by;
-	if (d->now[DEPTH_ALL] > d->max[DEPTH_ALL])
-		d->max[DEPTH_ALL] = d->now[DEPTH_ALL];
-	if (kind == DEPTH_ALL)
-		return;
 	d->now[kind] += (uint32_t)by;
 	if (d->now[kind] > d->max[kind])
 		d->max[kind] = d->now[kind];
+}
+
+static inline void depths_change(struct depths *d, uint8_t class, int by)
+{
+	depth_change(d, DEPTH_ALL, by);
+	if (class == CLASS_READ || class == CLASS_WRITE)
+		depth_change(d, class == CLASS_READ ? DEPTH_READ : DEPTH_WRITE, by);
 }
 
 #endif

@@ -46,10 +46,8 @@ static void dispatch(struct tracker *t, struct device *d, const struct event *ev
 		bio_remap(t, d, ev);
 		break;
 	case ACT_SPLIT:
-		if (t->counting) {
-			device_sum(t, d)->splits++;
+		if (t->counting)
 			t->cpu->splits++;
-		}
 		bio_split(t, d, ev);
 		break;
 	case ACT_RQ_MERGE:
@@ -132,10 +130,8 @@ static void one_event(struct tracker *t, const struct event *ev)
 		return;
 	}
 	t->cpu = cpu_at(t, d, ev->cpu);
-	if (t->counting) {
-		device_sum(t, d)->events++;
+	if (t->counting)
 		t->cpu->events++;
-	}
 	if (ev->flags & EV_NO_BYTES)
 		ev = without_length(ev, &copy);
 	dispatch(t, d, ev);
@@ -158,7 +154,7 @@ static void track_finish(struct sink *self)
 	timeline_finish(t);
 	for (size_t i = 0; i < t->nr_devices; i++) {
 		sum->devices[i].in_flight = t->devices[i]->nr_open + t->devices[i]->nr_aged;
-		early_finish(t, t->devices[i]);
+		cpus_finish(&sum->devices[i]);
 	}
 	open_finish(t);
 	sum->plugs = sum->actions[ACT_PLUG];

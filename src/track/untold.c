@@ -119,7 +119,7 @@ static bool end_unissued(struct tracker *t, struct device *d, const struct event
 	} else if (t->counting) {
 		uint32_t bytes = rq->io.flags & EV_NO_BYTES ? 0 : rq->bytes_left;
 
-		tally_request(t, sum, rq->process, ev->class, bytes);
+		tally_request(t, rq->process, ev->class, bytes);
 		if (rq->io.flags & EV_NO_BYTES)
 			sum->bytes_unknown++;
 	}
@@ -137,7 +137,7 @@ static void bio_bytes_done(struct tracker *t, struct device *d, const struct pro
 
 	if (!t->counting || sum->have_requests || ev->flags & EV_NO_BYTES)
 		return; /* what no request was seen to dispatch is not counted as its completion */
-	tally_moved(t, sum, process, ev->class, bytes);
+	tally_moved(t, process, ev->class, bytes);
 	t->cpu->early[ev->class].bytes += bytes;
 }
 

@@ -30,11 +30,10 @@ static void count_latency(struct device_sum *sum, const struct event *ev, uint64
 static void count_device(struct tracker *t, struct device_sum *sum, const struct process *process,
 			 const struct event *ev)
 {
-	sum->events++;
 	sum->whole_ios++;
 	t->cpu->events++;
-	tally_request(t, sum, process, ev->class, known_bytes(ev));
-	tally_moved(t, sum, process, ev->class, known_bytes(ev));
+	tally_request(t, process, ev->class, known_bytes(ev));
+	tally_moved(t, process, ev->class, known_bytes(ev));
 	tally_ended(t, process, ev->class);
 	if (ev->flags & EV_NO_BYTES)
 		sum->bytes_unknown++;

@@ -7,6 +7,8 @@
 # The classic's output depends on what it reads together. A regular file as standard input is read in full
 # batches; a writer that pauses between chunks smaller than a batch makes the rounds.
 import array
+import collections
+import concurrent.futures
 import fcntl
 import glob
 import os
@@ -68,7 +70,6 @@ class Runner:
     def __init__(self, classic, blklab, work):
         self.programs = [classic], [blklab, 'blkparse']
         self.work = work
-        self.counts = {}
 
     def run_file(self, program, data, args):
         with tempfile.TemporaryFile(dir=self.work) as f:
@@ -89,7 +90,7 @@ class Runner:
             try:
                 for i, chunk in enumerate(chunks):
                     left = array.array('i', [1])
-                    while left[0]:
+                    while left[0] and p.poll() is None:
                         time.sleep(pause)
                         fcntl.ioctl(p.stdin, termios.FIONREAD, left)
                     time.sleep(pause if i else 0)
@@ -117,7 +118,7 @@ class Runner:
                 break  # else a busy machine, perhaps: chunks were read together
         if results[0] != results[1]:
             self.differ(kind, name, data, args, results)
-        self.counts[kind] = self.counts.get(kind, 0) + 1
+        return kind
 
     def differ(self, kind, name, data, args, results):
         stream = os.path.join(self.work, 'stream')
@@ -217,13 +218,13 @@ def any_options(rng):
     return args
 
 
-def generated(runner, seeds):
+def generated(seeds):
     for seed in seeds:
         rng = random.Random(seed)
-        runner.compare('generated', f'seed {seed}', b''.join(any_stream(rng)), any_options(rng))
+        yield 'generated', f'seed {seed}', b''.join(any_stream(rng)), any_options(rng)
 
 
-def slow_writers(runner):
+def slow_writers():
     for seed in range(12):
         rng = random.Random(1000 + seed)
         records, chunks = any_stream(rng)[:120], []
@@ -234,12 +235,12 @@ def slow_writers(runner):
         # A record cut in two, with a pause between: it is waited for.
         if len(chunks) > 2:
             chunks[1:2] = [chunks[1][:-20], chunks[1][-20:]]
-        runner.compare('slow', f'seed {1000 + seed}', chunks, [], 'slow')
+        yield 'slow', f'seed {1000 + seed}', chunks, [], 'slow'
 
 
 # ---- streams made for one question each ----
 
-def timed(runner):
+def timed():
     """-t, with the remappers that it knows by their major number."""
     for device in SDA, 9 << 20 | 127, 253 << 20, 254 << 20:
         records, t = [process(10, b'fio', device=device)], 1000
@@ -247,11 +248,11 @@ def timed(runner):
             for letter in ('Q', 'G', 'I', 'D', 'C') if i % 3 or device == SDA else ('Q', 'C'):
                 t += 777 * (i + 1)
                 records.append(event(letter, len(records), t, device=device, sector=i * 8, cpu=0))
-        runner.compare('timed', f'device {device:x}', b''.join(records), ['-t'])
-        runner.compare('timed', f'device {device:x}', b''.join(records), ['-t', '-s', '-b', '3'])
+        for args in ['-t'], ['-t', '-s', '-b', '3']:
+            yield 'timed', f'device {device:x}', b''.join(records), args
 
 
-def damaged(runner):
+def damaged():
     q = [event('Q', i, i * 1000) for i in range(10)]
     bad = q[3][:1] + b'\x33' + q[3][2:]
     v8 = struct.pack('<IIQQIIQIIHH12x', 0x65617408, 3, 3000, 24, 4096, 10, 1 | 0x111 << 16, SDA, 0, 0, 0)
@@ -276,10 +277,10 @@ def damaged(runner):
     }
     for name, data in streams.items():
         for args in [], ['-b', '2'], ['-O', '-d', '-']:
-            runner.compare('damaged', name, data, args)
+            yield 'damaged', name, data, args
 
 
-def numbered(runner):
+def numbered():
     """Sequence numbers in the order of time, on one CPU: gaps, late ones, repeated ones, a second run."""
     rows = ([1, 2, 4, 3, 5], [1, 2, 5, 6, 9], [5, 1, 2, 3, 4, 10, 13, 14, 6, 9], [1, 2, 3, 10, 6, 11], [3, 4, 2, 5, 1],
             [1, 2, 2, 3], [1, 2, 3, 1, 2, 3, 4], [0, 1, 2], [0, 0, 0], [2**32 - 2, 2**32 - 1, 0, 1],
@@ -287,14 +288,14 @@ def numbered(runner):
     for row in rows:
         data = b''.join(event('Q', n, 1000 * i) for i, n in enumerate(row))
         for args in [], ['-v'], ['-v', '-b', '1'], ['-b', '3']:
-            runner.compare('numbered', f'{row}', data, args)
+            yield 'numbered', f'{row}', data, args
 
 
 # ---- stored traces ----
 
 def chunked(rng, files, most):
     """As blktrace pipes them: each CPU's records in order, in chunks."""
-    lists, chunks = [split(f) for f in files], []
+    lists, chunks = [split(f)[:10000] for f in files], []
     while any(lists):
         records = rng.choice([r for r in lists if r])
         n = rng.randint(1, most)
@@ -303,37 +304,38 @@ def chunked(rng, files, most):
     return chunks
 
 
-def stored(runner):
+def stored(classic, work):
     traces = {}
-    for path in sorted(glob.glob(os.path.join(runner.work, '*', '**', '*.blktrace.*'), recursive=True)):
+    for path in sorted(glob.glob(os.path.join(work, '*', '**', '*.blktrace.*'), recursive=True)):
         with open(path, 'rb') as f:
             traces.setdefault(path[:path.index('.blktrace.')], []).append(f.read())
+    if len(traces) < 9:
+        sys.exit(f'only {len(traces)} devices were found')
     rng = random.Random(7)
     for name, files in traces.items():
+        chunks = b''.join(chunked(rng, files, 300))
         for args in [], ['-s', '-q'], ['-b', '100', '-w', '0.5:2']:
-            runner.compare('stored', name + ' in chunks', b''.join(chunked(rng, files, 300)), args)
-        runner.compare('stored', name + ' file by file', b''.join(files))
+            yield 'stored', name + ' in chunks', chunks, args
+        yield 'stored', name + ' file by file', b''.join(b''.join(split(f)[:10000]) for f in files)
         lossy = [r for r in chunked(rng, files, 50) if rng.random() > .001]
-        runner.compare('stored', name + ' with losses', b''.join(lossy))
-        merged = subprocess.run([*runner.programs[0], '-i', os.path.basename(name), '-O', '-d', '-'], check=True,
+        yield 'stored', name + ' with losses', b''.join(lossy)
+        merged = subprocess.run([classic, '-i', os.path.basename(name), '-O', '-d', '-'], check=True,
                                 cwd=os.path.dirname(name), capture_output=True).stdout
         merged = merged[merged.index(b'\x07tae'):]
-        runner.compare('stored', name + ' merged', merged)
-        runner.compare('stored', name + ' merged, through a pipe', merged, [], 'cat')
+        yield 'stored', name + ' merged, through a pipe', merged, [], 'cat'
     everything = chunked(rng, [f for files in traces.values() for f in files], 500)
-    runner.compare('stored', 'all of them', b''.join(everything), ['-q'])
-    return len(traces)
+    yield 'stored', 'all of them', b''.join(everything), ['-q']
 
 
 def main():
-    runner = Runner(*sys.argv[1:4])
-    seeds = int(sys.argv[4]) if len(sys.argv) > 4 else 200
-    for of_kind in damaged, numbered, timed, slow_writers:
-        of_kind(runner)
-    generated(runner, range(seeds))
-    if stored(runner) < 9:
-        sys.exit('there are fewer than 9 stored devices')
-    print(', '.join(f'{n} {kind}' for kind, n in runner.counts.items()) + ': the same output')
+    classic, blklab, work = sys.argv[1:4]
+    seeds = range(int(sys.argv[4]) if len(sys.argv) > 4 else 150)
+    runner = Runner(classic, blklab, work)
+    kinds = [runner.compare(*job) for job in slow_writers()]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for jobs in damaged(), numbered(), timed(), generated(seeds), stored(classic, work):
+            kinds += pool.map(lambda job: runner.compare(*job), jobs)
+    print(', '.join(f'{n} {kind}' for kind, n in collections.Counter(kinds).items()) + ': the same output')
 
 
 if __name__ == '__main__':

@@ -45,15 +45,21 @@ class Live:
         return os.path.getsize(self.path)
 
     def end(self, by=None):
-        if by:
-            self.process.send_signal(by)
-        else:
+        """Ends it by a signal, or by the end of its input: status and output."""
+        if not by:
             os.close(self.pipe)
-        try:
-            status = self.process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
+        for _ in range(PATIENCE):
+            if by:
+                # Again and again: the classic looks at a signal only before it waits for input.
+                self.process.send_signal(by)
+            try:
+                status = self.process.wait(1)
+                break
+            except subprocess.TimeoutExpired:
+                status = f"still running {PATIENCE} s later"
+        else:
             self.process.kill()
-            status = f"still running {PATIENCE} s after {by or 'the end of its input'}, {self.process.wait()}"
+            self.process.wait()
         if by:
             os.close(self.pipe)
         return status, self.path.read_bytes()

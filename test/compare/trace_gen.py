@@ -85,7 +85,7 @@ def notes(order):
     three[1].name(12, b"longer-than-sixteen-letters").name(13, "a]b[c").name(14, "n\nl")
     three[1].name(15, "grüße").name(16, b"\xff\xfe\x80".ljust(16, b"\0")).name(17, b"nul\0behind nul..").name(10, b"\0" * 16).name(18, "%s %n").name(19, "\t")
     three[1].name(2**31, "high").name(2**32 - 1, "highest").name(0, "idle")
-    three[1].clock(1_700_000_000, 1).event(Q, pid=1).clock(0, 0).event(Q, pid=2).clock(2**32 - 1, 2**32 - 1)
+    three[1].clock(1_700_000_000, 1).event(Q, pid=1).clock(0, 0).event(Q, pid=2).clock(2**32 - 1, 999_999_999)
     three[2].event(Q, pid=20, time=GENESIS + 9_000_000)
     three[2].name(20, "late").event(Q, pid=20).name(1, "third").event(Q, pid=1).event(C, pid=29)
     for turn in range(600):

@@ -98,11 +98,11 @@ def undefined():
 def timed():
     """Requests of which every step is there: each I, D and C has an elapsed time."""
     two = cpus(2)
-    two[0].name(1, "timed").event(Q)
+    two[0].name(1, "timed", time=GENESIS - 1).event(Q, time=GENESIS - 1)
     for turn in range(60):
         at, bits = GENESIS + turn * 1_000_000, FS | (READ, WRITE)[turn % 3 == 0]
         for wait, number in enumerate((G, I, D, C)):
-            two[turn + wait & 1].event(number, bits, at + wait ** 3 * (turn % 8) * 1111 + wait * 10, turn * 8, pid=turn % 3)
+            two[turn + wait & 1].event(number, bits, at + wait ** 3 * (turn % 8) * 1111 + wait * 10, turn * 8 + 8, pid=turn % 3)
     return files(two)
 
 

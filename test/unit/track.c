@@ -550,6 +550,117 @@ static void given_up_after_a_loss(void **state)
 	done(&r);
 }
 
+/* Each event is counted for its CPU, a request at the device for the CPU that issued it. */
+static void by_cpu(void **state)
+{
+	const struct cpu_sum *a, *b;
+	struct run r;
+
+	(void)state;
+	play(&r, "1 Q W 0 + 8 cpu0\n2 G W 0 + 8 cpu0\n3 Q W 8 + 8 cpu0\n4 M W 8 + 8 cpu0\n"
+		 "5 Q R 80 + 8 cpu3\n6 G R 80 + 8 cpu3\n7 D W 0 + 16 cpu3\n8 D R 80 + 8 cpu3\n"
+		 "9 R R 80 + 8 cpu0\n10 D R 80 + 8 cpu0\n20 C W 0 + 16 cpu3\n30 C R 80 + 8 cpu3\n");
+	assert_int_equal(dev(&r)->nr_cpus, 4);
+	assert_null(dev(&r)->cpus[1]);
+	assert_null(dev(&r)->cpus[2]);
+	a = dev(&r)->cpus[0];
+	b = dev(&r)->cpus[3];
+	assert_int_equal(a->counts.bios[CLASS_WRITE].count, 2);
+	assert_int_equal(a->counts.merges[CLASS_WRITE].bytes, 4096);
+	assert_int_equal(a->counts.requests[CLASS_WRITE].count, 0);
+	assert_int_equal(a->counts.requeues_busy[CLASS_READ], 1);
+	assert_int_equal(a->depths.max[DEPTH_ALL], 1);
+	assert_int_equal(a->depths.max[DEPTH_READ], 1);
+	assert_int_equal(a->depths.max[DEPTH_WRITE], 0);
+	assert_int_equal(b->counts.requests[CLASS_WRITE].bytes, 8192);
+	assert_int_equal(b->counts.requests[CLASS_READ].count, 1);
+	assert_int_equal(b->counts.completed[CLASS_READ].count, 1);
+	assert_int_equal(b->counts.completed[CLASS_WRITE].count, 1);
+	assert_int_equal(b->depths.max[DEPTH_ALL], 2);
+	assert_int_equal(a->depths.now[DEPTH_ALL] + b->depths.now[DEPTH_ALL], 0);
+	assert_int_equal(dev(&r)->depths.max[DEPTH_READ], 1);
+	done(&r);
+}
+
+/* A number that no machine has is counted, but not by it. */
+static void cpu_beyond_all(void **state)
+{
+	struct run r;
+
+	(void)state;
+	play(&r, "1 Q W 0 + 8 cpu65535\n2 Q W 8 + 8 cpu1\n");
+	assert_int_equal(dev(&r)->nr_cpus, 2);
+	assert_int_equal(dev(&r)->cpu_untold->cpu, CPU_UNTOLD);
+	assert_int_equal(dev(&r)->cpu_untold->events, 1);
+	assert_int_equal(dev(&r)->bios[CLASS_WRITE].count, 2);
+	done(&r);
+}
+
+/* Bios by their Q, requests by whose bio came first; nothing is allocated where it is not asked for. */
+static void by_process(void **state)
+{
+	struct track_options options = { .from_ns = TIME_NONE,
+					 .to_ns = TIME_NONE,
+					 .count_processes = true };
+	struct run r = { 0 };
+	const struct io_counts *a, *b;
+
+	(void)state;
+	facts_init(&r.facts);
+	play_with(&r, options,
+		  "1 Q W 0 + 8 p7\n2 G W 0 + 8 p7\n3 Q W 8 + 8 p8\n4 M W 8 + 8 p8\n"
+		  "5 D W 0 + 16 p50\n9 C W 0 + 16 p0\n");
+	assert_int_equal(r.sum.nr_processes, 2);
+	a = r.sum.processes[0]->counts;
+	b = r.sum.processes[1]->counts;
+	assert_int_equal(a->bios[CLASS_WRITE].bytes, 4096);
+	assert_int_equal(a->requests[CLASS_WRITE].bytes, 8192);
+	assert_int_equal(a->completed[CLASS_WRITE].count, 1);
+	assert_int_equal(b->bios[CLASS_WRITE].count, 1);
+	assert_int_equal(b->merges[CLASS_WRITE].count, 1);
+	assert_int_equal(b->requests[CLASS_WRITE].count, 0);
+	done(&r);
+	play(&r, "1 Q W 0 + 8 p7\n");
+	assert_null(r.sum.processes[0]->counts);
+	done(&r);
+}
+
+/* Which phase an event ends, and since when it had lasted. */
+static void steps(void **state)
+{
+	static const struct {
+		const char *line;
+		uint64_t since_ns;
+	} all[] = {
+		{ "1 Q R 8 + 8", TIME_NONE },    { "2 G R 8 + 8", TIME_NONE },
+		{ "4 I R 8 + 8 p9", 2000 },      { "7 D R 8 + 8 p9", 4000 },
+		{ "9 R R 8 + 8 p9", TIME_NONE }, { "20 D R 8 + 8 p9", 9000 },
+		{ "33 C R 8 + 8 p0", 20000 },    { "40 G W 80 + 8", TIME_NONE },
+		{ "41 D W 80 + 8", 40000 },      { "50 C W 80 + 8", 41000 },
+		{ "60 C W 80 + 8", TIME_NONE },
+	};
+	struct track_options options = { .from_ns = TIME_NONE, .to_ns = TIME_NONE };
+	struct facts facts;
+	struct summary sum;
+	struct tracker *t;
+
+	(void)state;
+	facts_init(&facts);
+	t = tracker_new(&options, &facts, &sum);
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		struct event ev = parse(all[i].line);
+
+		tracker_sink(t)->ops->events(tracker_sink(t), &ev, 1);
+		assert_int_equal(tracker_step(t).since_ns, all[i].since_ns);
+		if (all[i].since_ns != TIME_NONE)
+			assert_int_equal(tracker_step(t).pid, 100);
+	}
+	tracker_sink(t)->ops->finish(tracker_sink(t));
+	tracker_free(t);
+	summary_release(&sum);
+	facts_release(&facts);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -581,6 +692,10 @@ int main(void)
 		cmocka_unit_test(counted_window),
 		cmocka_unit_test(across_a_loss),
 		cmocka_unit_test(starts_in_the_middle),
+		cmocka_unit_test(by_cpu),
+		cmocka_unit_test(cpu_beyond_all),
+		cmocka_unit_test(by_process),
+		cmocka_unit_test(steps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

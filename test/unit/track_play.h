@@ -180,6 +180,42 @@ static struct event parse(const char *line)
 	return ev;
 }
 
+static void add_cpu(struct cpu_sum *sum, const struct cpu_sum *cpu)
+{
+	sum->events += cpu->events;
+	sum->splits += cpu->splits;
+	io_counts_add(&sum->counts, &cpu->counts);
+}
+
+/* What is counted by CPU makes up the device's numbers. */
+static void check_cpus(const struct device_sum *d)
+{
+	struct cpu_sum all = { 0 };
+	uint64_t merges = 0, requeues = 0;
+
+	for (size_t i = 0; i < d->nr_cpus; i++)
+		if (d->cpus[i])
+			add_cpu(&all, d->cpus[i]);
+	if (d->cpu_untold)
+		add_cpu(&all, d->cpu_untold);
+	for (int c = 0; c < CLASS_NR; c++) {
+		assert_int_equal(all.counts.bios[c].count, d->bios[c].count);
+		assert_int_equal(all.counts.bios[c].bytes, d->bios[c].bytes);
+		assert_int_equal(all.counts.requests[c].count, d->requests[c].count);
+		assert_int_equal(all.counts.requests[c].bytes, d->requests[c].bytes);
+		assert_int_equal(all.counts.completed[c].bytes, d->completed_bytes[c]);
+		merges += all.counts.merges[c].count;
+		requeues += all.counts.requeues_busy[c] + all.counts.requeues_failed[c];
+	}
+	assert_int_equal(merges, d->back_merges + d->front_merges);
+	assert_int_equal(requeues, d->requeues_busy + d->requeues_failed);
+	assert_int_equal(all.counts.rq_merges, d->rq_merges);
+	assert_int_equal(all.counts.nowait_retries, d->nowait_retries);
+	assert_int_equal(all.events, d->events);
+	assert_int_equal(all.splits, d->splits);
+	assert_int_equal(d->depths.max[DEPTH_ALL], d->depth_max);
+}
+
 static void play_with(struct run *run, struct track_options options, const char *text)
 {
 	struct tracker *t;
@@ -200,6 +236,8 @@ static void play_with(struct run *run, struct track_options options, const char 
 		sink->ops->events(sink, &ev, 1);
 	}
 	sink->ops->finish(sink);
+	for (size_t i = 0; i < run->sum.nr_devices; i++)
+		check_cpus(&run->sum.devices[i]);
 	tracker_free(t);
 	free(copy);
 }
