@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/printable.h"
 #include "cmd/command.h"
@@ -154,8 +156,22 @@ static int close_output(int status)
 	return STATUS_FAILED;
 }
 
+/* Where one of the three was closed by whoever called, the next file opened would take its place, and be
+ * written to. Writing to what is put there fails, as it should. */
+static void hold_standard_files(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
+	hold_standard_files();
 	signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error like a full disk */
 	return close_output(dispatch(argc, argv));
 }

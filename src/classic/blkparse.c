@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -61,6 +62,13 @@ static void bad_action(const struct record *r)
 		fprintf(stderr, "Bad fs action %x\n", number | r->h.categories << 16);
 }
 
+/* With files the classic takes the note's time for that of the first event. */
+static uint64_t wall_of_genesis(const struct blkparse *bp)
+{
+	return bp->wall_ns && bp->pipe ? bp->wall_ns + bp->genesis_ns - bp->wall_at_ns
+				       : bp->wall_ns;
+}
+
 /* The classic charges these behind their line, which matters where a pid becomes "unknown" by it. */
 static bool charged_late(const struct record *r)
 {
@@ -70,7 +78,7 @@ static bool charged_late(const struct record *r)
 /* Counts and prints one that passed the filters. */
 static void show(struct blkparse *bp, struct device *device, struct cpu *cpu, struct record *r)
 {
-	const struct line_context context = { .o = bp->o, .wall_ns = bp->wall_ns };
+	const struct line_context context = { .o = bp->o, .wall_ns = wall_of_genesis(bp) };
 	struct timed timed = { .elapsed_ns = ELAPSED_NONE };
 
 	if (r->h.categories & TC_NOTIFY) {
@@ -107,11 +115,10 @@ bool blkparse_take(struct blkparse *bp, struct device *device, struct cpu *cpu, 
 
 	cpu->events++;
 	r->h.time_ns -= bp->genesis_ns;
-	if (r->h.time_ns > o->to_ns && !bp->pipe)
+	if (r->h.time_ns > o->to_ns)
 		return false;
 	device->last_read_ns = r->h.time_ns;
-	if (!(r->h.categories & o->mask) || r->h.time_ns < o->from_ns ||
-	    (bp->pipe && r->h.time_ns >= o->to_ns))
+	if (!(r->h.categories & o->mask) || r->h.time_ns < o->from_ns)
 		return true;
 	if (!device->events++)
 		device->first_shown_ns = r->h.time_ns;
@@ -120,6 +127,16 @@ bool blkparse_take(struct blkparse *bp, struct device *device, struct cpu *cpu, 
 	if (bp->dump.writer && !(o->no_messages && (r->h.categories & TC_NOTIFY)))
 		dump_record(&bp->dump, r);
 	return true;
+}
+
+/* 1.3 ends with it. */
+static void print_start(struct blkparse *bp)
+{
+	time_t start = (time_t)(wall_of_genesis(bp) / NS_PER_S);
+	char text[32];
+
+	if (start && ctime_r(&start, text))
+		out_printf(&bp->text, "Trace started at %s\n", text);
 }
 
 static void print_statistics(struct blkparse *bp)
@@ -133,6 +150,8 @@ static void print_statistics(struct blkparse *bp)
 		statistics_processes(&bp->text, &bp->processes, &bp->comms, o, grouped);
 	if (!o->quiet)
 		statistics_devices(&bp->text, bp->devices, bp->nr_devices, grouped);
+	if (o->classic != CLASSIC_1_2)
+		print_start(bp);
 	if (bp->driver_data && !bp->dump.writer)
 		printf("\ndiscarded traces containing low-level device driver "
 		       "specific data (only available in binary output)\n");
@@ -236,6 +255,7 @@ int blkparse_run(const struct blkparse_options *o)
 {
 	struct blkparse bp = { .o = o };
 	struct error err = { 0 };
+	struct signalfd_siginfo signal;
 	sigset_t old;
 	int status;
 
@@ -246,6 +266,8 @@ int blkparse_run(const struct blkparse_options *o)
 	if (err.status)
 		fprintf(stderr, "blkparse: %s\n", err.text);
 	release(&bp);
+	if (blkparse_stopped(&bp) && read(bp.stop_fd, &signal, sizeof(signal)) < 0)
+		perror("signalfd"); /* what is not taken from there would end the program now */
 	close(bp.stop_fd);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return status;

@@ -21,7 +21,7 @@ struct blkparse {
 	uint64_t wall_ns,
 		wall_at_ns; /* the last timestamp note: wall clock, at which time of the trace; 0 = none */
 	bool driver_data; /* some was shown as text: a line at the end says so */
-	bool pipe; /* pipe mode: the window's end is exclusive, and reading goes on behind it */
+	bool pipe;        /* pipe mode */
 	int stop_fd; /* readable when a signal asks to stop: poll it together with an input that waits */
 };
 

@@ -48,9 +48,12 @@ struct base {
 
 static void set_base(struct base *base, const char *input)
 {
-	const char *slash = strrchr(input, '/'), *name = slash ? slash + 1 : input;
-	const char *suffix = strstr(name, ".blktrace.");
+	const char *slash = strrchr(input, '/'), *name, *suffix;
 
+	if (slash == input + 1 && input[0] == '.')
+		slash = NULL; /* "./vda" is a name */
+	name = slash ? slash + 1 : input;
+	suffix = strstr(name, ".blktrace.");
 	if (slash) {
 		free(base->dir);
 		base->dir = mem_strndup(input, (size_t)(slash - input));

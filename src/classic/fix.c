@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One run of blkparse --fix. Filters choose the lines that are shown; what happened is counted from all events.
+ * One run of blkparse --fix. Filters choose the lines that are shown; what happened is counted
+ * from all events.
  */
 #include "classic/fix.h"
 
@@ -287,8 +288,8 @@ static void release(struct fix *fix)
 	slab_release(&fix->wait_slab);
 }
 
-/* A signal ends the reading, not the program; but a pipe that is silent is read for as long as it is, so there
- * only Ctrl-C does, which its writer gets as well. */
+/* A signal ends the reading, not the program; but a pipe that is silent is read for as long as
+ * it is, so there only Ctrl-C does, which its writer gets as well. */
 static int catch_signals(const struct blkparse_options *o, sigset_t *old)
 {
 	bool pipe = false;

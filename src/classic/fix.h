@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * blkparse --fix: the classic's layout with our own numbers. The input goes through our readers, and what
- * happened is decided by src/track, so that this and `report` agree to the last digit.
+ * blkparse --fix: the classic's layout with our own numbers. The input goes through our readers,
+ * and what happened is decided by src/track, so that this and `report` agree to the last digit.
  */
 #ifndef BLKLAB_CLASSIC_FIX_H
 #define BLKLAB_CLASSIC_FIX_H
@@ -16,8 +16,9 @@ int fix_run(const struct blkparse_options *o, struct error *err);
 
 #define FIX_PDU_BYTES 16
 
-/* The event as the record that blktrace would have written, its time since genesis_ns; for the printers of
- * lines. The payload is the event's own, or encoded into pdu. False: none prints it. */
+/* The event as the record that blktrace would have written, its time since genesis_ns; for the
+ * printers of lines. The payload is the event's own, or encoded into pdu. False: none prints it.
+ * */
 bool fix_record(struct record *r, const struct event *ev, uint64_t genesis_ns,
 		uint8_t pdu[FIX_PDU_BYTES]);
 

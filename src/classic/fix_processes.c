@@ -27,7 +27,8 @@ static int by_name(const void *va, const void *vb)
 	return way ? way : (a->pid > b->pid) - (a->pid < b->pid);
 }
 
-/* -S: in lower case by number, in upper case by size; r of reads, w of writes queued, q both, c completed. */
+/* -S: in lower case by number, in upper case by size; r of reads, w of writes queued, q both, c
+ * completed. */
 static uint64_t sort_value(const struct entry *e, char key)
 {
 	char letter = (char)tolower((unsigned char)key);

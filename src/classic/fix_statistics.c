@@ -236,7 +236,8 @@ static uint64_t write_error_bytes(const struct facts *facts)
 	return sum;
 }
 
-/* The recorder's own counter and the marks inside the data count the same losses: the larger one is known. */
+/* The recorder's own counter and the marks inside the data count the same losses: the larger one
+ * is known. */
 static uint64_t dropped(const struct fix_result *result)
 {
 	uint64_t told = result->facts->dropped_told ? result->facts->dropped : 0;

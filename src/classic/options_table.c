@@ -3,47 +3,49 @@
 
 #include <string.h>
 
-/* In the order of the classic's table: where a long name is ambiguous, getopt lists them so. */
+/* In the order of the classic's table: where a long name is ambiguous, getopt lists them so. Letters, names and
+ * the synopsis made of them are the classic's, the explanations are our own. */
 static const struct option_row rows[] = {
-	{ 'a', "act-mask", "<action field>", "Only trace specified actions. See documentation",
-	  CLASSIC_1_2, OWN_NONE },
-	{ 'A', "set-mask", "<action mask>", "Give trace mask as a single value. See documentation",
-	  CLASSIC_1_2, OWN_NONE },
-	{ 'b', "batch", "<traces>", "stdin read batching", CLASSIC_1_2, OWN_NONE },
-	{ 'D', "input-directory", "<dir>", "Directory to prepend to input file names", CLASSIC_1_2,
+	{ 'a', "act-mask", "<action field>",
+	  "Show events of this category only; more of them add up", CLASSIC_1_2, OWN_NONE },
+	{ 'A', "set-mask", "<action mask>",
+	  "Show events of these categories only, as one hexadecimal number", CLASSIC_1_2,
 	  OWN_NONE },
-	{ 'd', "dump-binary", "<file>", "Output file. If specified, binary data is written to file",
-	  CLASSIC_1_2, OWN_NONE },
+	{ 'b', "batch", "<traces>", "How many records are read at a time (512)", CLASSIC_1_2,
+	  OWN_NONE },
+	{ 'D', "input-directory", "<dir>", "Where the files of the inputs are", CLASSIC_1_2,
+	  OWN_NONE },
+	{ 'd', "dump-binary", "<file>",
+	  "Also write the records in display order to this file, for btt", CLASSIC_1_2, OWN_NONE },
 	{ 'f', "format", "<format>",
-	  "Output format. Customize the output format. The format field\n"
-	  "identifies can be found in the documentation",
+	  "How events are printed: text with %letters (blklab help blkparse)", CLASSIC_1_2,
+	  OWN_NONE },
+	{ 'F', "format-spec", "<spec>", "The same for the events of one letter: LETTER,FORMAT",
 	  CLASSIC_1_2, OWN_NONE },
-	{ 'F', "format-spec", "<spec>", "Format specification. Can be found in the documentation",
+	{ 'h', "hash-by-name", NULL, "With -s: by command name instead of pid", CLASSIC_1_2,
+	  OWN_NONE },
+	{ 'i', "input", "<file>", "Device whose per-CPU files are read; - or a FIFO: a live stream",
 	  CLASSIC_1_2, OWN_NONE },
-	{ 'h', "hash-by-name", NULL, "Hash processes by name, not pid", CLASSIC_1_2, OWN_NONE },
-	{ 'i', "input", "<file>", "Input file containing trace data, or '-' for stdin", CLASSIC_1_2,
-	  OWN_NONE },
-	{ 'M', "no-msgs", NULL, "Do not output messages to binary file", CLASSIC_1_2, OWN_NONE },
-	{ 'o', "output", "<file>", "Output file. If not given, output is stdout", CLASSIC_1_2,
-	  OWN_NONE },
-	{ 'O', "no-text-output", NULL, "Do NOT output text data", CLASSIC_1_2, OWN_NONE },
-	{ 'q', "quiet", NULL, "Quiet. Don't display any stats at the end of the trace", CLASSIC_1_2,
-	  OWN_NONE },
-	{ 's', "per-program-stats", NULL, "Show per-program io statistics", CLASSIC_1_2, OWN_NONE },
+	{ 'M', "no-msgs", NULL, "Leave messages out of the file of -d", CLASSIC_1_2, OWN_NONE },
+	{ 'o', "output", "<file>", "Write the text to this file instead of standard output",
+	  CLASSIC_1_2, OWN_NONE },
+	{ 'O', "no-text-output", NULL, "Write no text", CLASSIC_1_2, OWN_NONE },
+	{ 'q', "quiet", NULL, "Print no statistics of devices", CLASSIC_1_2, OWN_NONE },
+	{ 's', "per-program-stats", NULL, "Print statistics of processes", CLASSIC_1_2, OWN_NONE },
 	{ 'S', "sort-program-stats", "<event>",
 	  "As -s, in ascending order of: N name; Q, R, W, C KiB that were\n"
 	  "queued, read, written, completed; q, r, w, c the numbers of these",
 	  CLASSIC_1_3, OWN_NONE },
 	{ 't', "track-ios", NULL,
-	  "Track individual ios. Will tell you the time a request took\n"
-	  "to get queued, to get dispatched, and to get completed",
+	  "Print how long requests waited to be queued and dispatched,\n"
+	  "and how long they took",
 	  CLASSIC_1_2, OWN_NONE },
 	{ 'w', "stopwatch", "<time>",
-	  "Only parse data between the given time interval in seconds.\n"
-	  "If 'start' isn't given, blkparse defaults the start time to 0",
+	  "Show only what lies in [start:]end, in seconds from the first\n"
+	  "event on; start is 0 where it is not given",
 	  CLASSIC_1_2, OWN_NONE },
-	{ 'v', "verbose", NULL, "More verbose for marginal errors", CLASSIC_1_2, OWN_NONE },
-	{ 'V', "version", NULL, "Print program version info", CLASSIC_1_2, OWN_NONE },
+	{ 'v', "verbose", NULL, "Say more on standard error", CLASSIC_1_2, OWN_NONE },
+	{ 'V', "version", NULL, "Print the version and end", CLASSIC_1_2, OWN_NONE },
 
 	{ 0, "fix", NULL, "Same layout, right numbers: what the classic counts wrongly",
 	  CLASSIC_1_2, OWN_FIX },

@@ -85,7 +85,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* Signals are for the other threads. */
+/* Signals are for the other threads, but for the one that a write to a closed pipe sends to whoever writes. */
 static void start(struct out_writer *w)
 {
 	sigset_t all, old;
@@ -93,6 +93,7 @@ static void start(struct out_writer *w)
 	if (w->threaded || w->no_threads)
 		return;
 	sigfillset(&all);
+	sigdelset(&all, SIGPIPE);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	w->threaded = !pthread_create(&w->thread, NULL, work, w);
 	w->no_threads = !w->threaded;

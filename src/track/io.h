@@ -65,8 +65,8 @@ struct io {
 	uint32_t flags;    /* EV_* */
 };
 
-/* One of which no moment was seen. In hot places the macro: what a function returns goes over the stack, and
- * is read there in other widths than it was written in. */
+/* One of which no moment was seen. In hot places the macro: what a function returns goes over
+ * the stack, and is read there in other widths than it was written in. */
 #define IO_UNSEEN                                                                                 \
 	.remap_ns = TIME_NONE, .queue_ns = TIME_NONE, .get_ns = TIME_NONE, .merge_ns = TIME_NONE, \
 	.insert_ns = TIME_NONE, .issue_ns = TIME_NONE, .last_issue_ns = TIME_NONE,                \

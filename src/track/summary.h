@@ -63,8 +63,8 @@ struct depths {
 
 #define CPU_UNTOLD UINT32_MAX
 
-/* One CPU of a device: a bio is counted where its Q was, a request where its first D, a completion where
- * its C, depth where the D. */
+/* One CPU of a device: a bio is counted where its Q was, a request where its first D, a
+ * completion where its C, depth where the D. */
 struct cpu_sum {
 	/* Or CPU_UNTOLD: not told, or beyond the 4,096 of a device or 65,536 in all. */
 	uint32_t cpu;
@@ -181,7 +181,7 @@ struct process_sum {
 	uint64_t flushes, discards;
 	struct hist q2c; /* its bios, Q to the end */
 	/* owned; NULL: not asked for (track_options.count_processes). Bios of the topmost level, as
-	 * above; a request and its merges are whoever's who queued its first bio. */
+	 * above; a request is whoever's who queued its first bio. */
 	struct io_counts *counts;
 };
 

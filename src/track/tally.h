@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * For the files of this room only. What is counted for the CPU of the event (tracker.cpu; the device's own
- * numbers are the sums over its CPUs) and for the process, if that is known and asked for. Call while
- * tracker.counting.
+ * For the files of this room only. What is counted for the CPU of the event (tracker.cpu; the
+ * device's own numbers are the sums over its CPUs) and for the process, if that is known and
+ * asked for. Call while tracker.counting.
  */
 #ifndef BLKLAB_TRACK_TALLY_H
 #define BLKLAB_TRACK_TALLY_H

@@ -44,8 +44,8 @@ struct tracker;
  * by the caller (summary_release). */
 struct tracker *tracker_new(const struct track_options *options, const struct facts *facts,
 			    struct summary *sum);
-/* What the last event ended: the time of its request before I (since G), before D (since I, else G; after an R
- * since that) or at the device (at a C, since the last D). */
+/* What the last event ended: the time of its request before I (since G), before D (since I, else
+ * G; after an R since that) or at the device (at a C, since the last D). */
 struct track_step {
 	uint64_t
 		since_ns; /* TIME_NONE: it ended nothing of the kind, or when it began is not known */

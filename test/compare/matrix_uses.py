@@ -19,7 +19,7 @@ class Use:
     env: dict = field(default_factory=dict)
     commas: tuple = (False, False)  # is there a locale en_US, for the classic and for ours
     feed: str = "file"  # how standard input comes: file, pipe; fifo: as a FIFO of the name "fifo"
-    compare: str = "bytes"  # or shape: but for numbers; blocks: those between empty lines, in any order; status: only that
+    compare: str = "bytes"  # or shape: but for numbers; blocks: in any order; status; error: that and the last line on standard error
     option: str = None  # the letter of the option table that this is a row of
 
     def words(self, trace, classic=False):
@@ -96,31 +96,39 @@ def of(option, *rows, **more):
     return [row if isinstance(row, Use) else Use(row, option=option, **more) for row in rows]
 
 
+# Where formats of the user's own are tried.
+FORMATTED = ("actions", "history", "sample/vda-head")
+
+
 def formats():
     """-f with every specifier in every width; odd formats; -F for every letter."""
     for letter in "acCdDeMmnNpPsStTzgyQ%":
         widths = "|".join(f"%{width}{letter}" for width in ("", "1", "3", "12", "-12", "-1", "012", "-012", "0", "40"))
-        yield Use(f"@in -q -f '{widths}\\n'", option="f")
+        yield Use(f"@in -q -f '{widths}\\n'", on=FORMATTED, option="f")
+    yield Use("@in -q -f '%s|%12s|%-12s|%c|%p\\n'", ("wide",), option="f")
     for letter in "UXA":
-        yield Use(f"@in -q -F '{letter},{letter} {{%U}} {{%12U}} {{%-12U}}\\n'", option="f")
+        yield Use(f"@in -q -F '{letter},{letter} {{%U}} {{%12U}} {{%-12U}}\\n'", on=FORMATTED, option="f")
     # Without a payload the classic prints what lies behind the record, ours 0.
-    yield Use("@in -q -F 'Q,{%U} {%3U} {%-3U}\\n'", classic="@in -q -F 'Q,{0} {  0} {0  }\\n'", option="f")
-    for text in ("", "no newline ", "%", "%-", "%12", r"%5%%%\n", r"\n\t\r\b|", r"\q", "a\\", "%300p\\n", "%-300S\\n", "ü%aé\\n",
+    yield Use("@in -q -F 'Q,{%U} {%3U} {%-3U}\\n'", classic="@in -q -F 'Q,{0} {  0} {0  }\\n'", on=FORMATTED, option="f")
+    for text in (r"\q", "a\\"):
+        yield Use(f"@in -q -f {shlex.quote(text)}", on=FORMATTED, option="f", compare="error")
+    for text in ("", "no newline ", "%", "%-", "%12", r"%5%%%\n", r"\n\t\r\b|", "%300p\\n", "%-300S\\n", "ü%aé\\n",
                  "%a%a%a%a\\n", "%--3a|\\n", "%3-a|\\n", "%1.2a|\\n", "% a|\\n", "%D %2c %8s %5T.%9t %5p %2a %3d \\n",
                  "%5T.%1t|%3t|%12t|%-12t\\n", "x" * 1000 + "\\n", "%S %C\\n" * 40):
-        yield Use(f"@in -q -f {shlex.quote(text)}", option="f")
-    yield Use(r"@in -f '%a\n'", option="f")
+        yield Use(f"@in -q -f {shlex.quote(text)}", on=FORMATTED, option="f")
+    yield Use(r"@in -f '%a\n'", on=FORMATTED, option="f")
     for letter in "ABCDEFGIMNPQRSTUWXZaq0":
         good = letter in "ABCDFGIMPQRSTUWX"
         yield Use(f"@in -q -F '{letter},<%a %3d %S>\\n'", ("actions", "history") if good else ("history",), option="F")
-    for text in ("Q", "Q,", "QQ,x", "", ",", "Q,%", r"Q,\y", "Q, %a\\n", "Q;x", "UT,x", "m,x"):
-        yield Use(f"@in -q -F {shlex.quote(text)}", option="F")
+    for text in ("Q", "Q,", "QQ,x", "", ",", "Q,%", "Q, %a\\n", "Q;x", "UT,x", "m,x"):
+        yield Use(f"@in -q -F {shlex.quote(text)}", on=FORMATTED, option="F")
+    yield Use(r"@in -q -F 'Q,\y'", FORMATTED, option="F", compare="error")
     # Elapsed times: only letters that have some.
     timed = " ".join(f"-F '{letter},{letter} %S <%u> <%12u> <%-12u>\\n'" for letter in "IDC")
     yield Use(f"@in -t -q {timed}", ("timed",), option="f")
     yield Use(f"@in -t -s {timed}", ("timed",), option="f")
     # The classic gives up at the first event that has none: ours prints blanks.
-    yield Use(r"@in -q -f '%a <%u> <%5u> <%-5u>\n'", classic=r"@in -q -f '%a <> <     > <     >\n'", option="f")
+    yield Use(r"@in -q -f '%a <%u> <%5u> <%-5u>\n'", classic=r"@in -q -f '%a <> <     > <     >\n'", on=FORMATTED, option="f")
 
 
 def windows():
@@ -208,7 +216,7 @@ def wrong():
 def standard_input():
     short = ("stream-short",)
     for args in ("-", "-i -", "--input=-", "- -", "- sda", "sda -", "-i - -i sda", "-i sda -i -", "-D nowhere -", "-i ./-", "-q -",
-                 "- -s -t -q", "- -O -d dump", "- -O -d -", "- -b 1 -d dump", "- -w 0.001:0.004", "- -w 0.004", "- -a complete -s",
+                 "- folder/x.blktrace.0 ./y", "-D folder - z", "- -s -t -q", "- -O -d dump", "- -O -d -", "- -b 1 -d dump", "- -w 0.001:0.004", "- -w 0.004", "- -a complete -s",
                  "- -M -O -d dump", "- -o text -d dump"):
         yield Use(args, short, masks=TIMED if "-t" in args else (), option="i")
     yield Use("-", short, feed="pipe")
@@ -227,8 +235,8 @@ def clocks():
 
 
 OWN = [
-    Use("@in -s --classic=1.3 -S N", ("processes", "history"), classic="@in -s", compare="blocks", option="S"),
-    *(Use(f"@in -q --classic=1.3 -S {key}", ("processes",), classic="@in -q -s", compare="blocks", option="S")
+    Use("@in -q --classic=1.3 -S N", ("history",), classic="@in -q -s", compare="blocks", option="S"),
+    *(Use(f"@in -q --classic=1.3 -S {key}", ("history",), classic="@in -q -s", compare="blocks", option="S")
       for key in "QRWCqrwc"),
     Use("@in --classic=1.3 -S x", ("history",), classic="-y", compare="status", option="S"),
     Use("@in -S Q", ("history",)),

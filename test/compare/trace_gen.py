@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Synthetic traces, the same on every run: everything that a record can hold, more of it than real traces have."""
+import os
 import random
 import struct
 
@@ -180,7 +181,7 @@ class History:
     """I/O that could have been: bios are queued, become requests or merge, are inserted, issued, requeued, complete."""
 
     def __init__(self, seed, of):
-        self.rng, self.cpus = random.Random(seed), of
+        self.rng, self.cpus = random.Random(seed + 1000 * int(os.environ.get("MATRIX_SEED", "0"))), of
         self.now = GENESIS
         self.allocated, self.inserted, self.issued = [], [], []
         for cpu in of:

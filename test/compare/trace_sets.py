@@ -168,7 +168,7 @@ def everything():
     for order, suffix in (("<", ""), (">", "-be")):
         for name in ("actions", "payloads", "driver_data", "messages", "notes", "cgroup", "times", "wide", "units", "exact",
                      "processes"):
-            options = FULL if name in ("actions", "messages") and not suffix else FEW if suffix else SOME
+            options = FULL if name == "actions" and not suffix else FEW if suffix else SOME
             found.append(Trace(name + suffix, getattr(trace_gen, name)(order), options=options))
         found.append(Trace("history" + suffix, files(history(order)), options=SOME if suffix else FULL))
     found.append(Trace("cpus20", files(history("<", seed=4, nr_cpus=20, events=1500)), options=FEW))

@@ -103,23 +103,16 @@ static void misused(const char *words, const char *line)
 	done(&p);
 }
 
-static uint32_t fnv1a(const char *text)
-{
-	uint32_t hash = 2166136261u;
+#define SYNOPSIS_BYTES 749 /* of what blkparse 1.2.0 prints before its explanations */
 
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 16777619u;
-	return hash;
-}
-
-static void usage_is_the_classics(void **state)
+static void synopsis_is_the_classics(void **state)
 {
 	struct parsed p = parse("");
 
 	(void)state;
 	assert_int_equal(p.next, OPTIONS_EXIT_FAILED);
-	assert_int_equal(strlen(p.err), 1790);
-	assert_int_equal(fnv1a(p.err), 0x684ab780u);
+	assert_int_equal(strstr(p.err, "\n\n\t-a ") - p.err, SYNOPSIS_BYTES);
+	assert_non_null(strstr(p.err, "\n[ -M                | --no-msgs\n[ -v "));
 	done(&p);
 	p = parse("--classic=1.3");
 	assert_non_null(
@@ -391,7 +384,7 @@ static void help_and_list(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(usage_is_the_classics),
+		cmocka_unit_test(synopsis_is_the_classics),
 		cmocka_unit_test(version),
 		cmocka_unit_test(wrong_options),
 		cmocka_unit_test(ours_are_written_in_full),
