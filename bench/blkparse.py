@@ -62,18 +62,19 @@ def wide(programs, gen_seed, folder):
     return {who: timed(f"{program} -q {names}", folder)[1] for who, program in programs.items()}
 
 
-def bench(blklab, gen_seed, nr, pages, folder):
+def bench(blklab, gen_seed, nr, pages, folder, compared):
     events = int(subprocess.run([gen_seed, "-n", str(pages), "seed"], cwd=folder, check=True,
                                 capture_output=True, text=True).stdout)
     programs = {"blkparse": shutil.which("blkparse"), "blklab": f"{blklab} blkparse"}
-    compare(programs, folder)
+    if compared:
+        compare(programs, folder)
     arms = {(form, who): command.format(program=program)
             for form, (command, _) in FORMS.items() for who, program in programs.items()}
-    seconds, memory = rounds(arms, nr, folder, "blkparse", clean=[OUTPUT])
+    seconds, memory = rounds(arms, nr, folder, "blkparse", clean=[OUTPUT], warm=False)
     size = sum(entry.stat().st_size for entry in os.scandir(os.path.join(folder, "seed")))
     level = stats.median_interval(next(iter(seconds.values())))[2]
-    out = [f"The trace of the first table ({events:,} events, {size / 2**20:.0f} MiB in the page cache). The outputs of both "
-           "programs were compared before: the same bytes. "
+    out = [f"The trace of the first table ({events:,} events, {size / 2**20:.0f} MiB in the page cache). "
+           f"{'The outputs of both programs were compared before: the same bytes. ' if compared else ''}"
            f"{nr} rounds of all in random order; medians with the order-statistic interval ({100 * level:.0f} %); "
            "the ratio is taken inside each round.", "",
            "| form | blkparse 1.2.0, s | `blklab blkparse`, s | times faster | goal | peak memory, MiB |",
@@ -96,11 +97,12 @@ def main():
     parser.add_argument("gen_seed")
     parser.add_argument("-o", default="-")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--no-compare", action="store_true", help="measure only")
     parser.add_argument("--pages", type=int, default=2560000)
     args = parser.parse_args()
     folder = tempfile.mkdtemp(prefix="blklab-bench-", dir=os.environ.get("BLKLAB_SCRATCH", "/var/tmp"))
     try:
-        text = bench(os.path.realpath(args.blklab), os.path.realpath(args.gen_seed), args.rounds, args.pages, folder)
+        text = bench(os.path.realpath(args.blklab), os.path.realpath(args.gen_seed), args.rounds, args.pages, folder, not args.no_compare)
     finally:
         shutil.rmtree(folder)
     if args.o == "-":

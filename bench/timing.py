@@ -20,16 +20,16 @@ def timed(command, cwd):
         return seconds, int(file.read().split()[-1]) / 1024, done
 
 
-def rounds(arms, nr, cwd, what, seed=20240229, clean=()):
-    """Runs every arm (name -> command) once a round, in random order, and one round more to warm the page
+def rounds(arms, nr, cwd, what, seed=20240229, clean=(), warm=True):
+    """Runs every arm (name -> command) once a round, in random order, and before them (warm) one round more to fill the page
     cache: (seconds, peak MiB), each name -> list. The files named in `clean` are removed after each run."""
     seconds, memory = {name: [] for name in arms}, {name: [] for name in arms}
     rng = random.Random(seed)
-    for turn in range(nr + 1):
+    for turn in range(0 if warm else 1, nr + 1):
         order = list(arms)
         rng.shuffle(order)
         for name in order:
-            print(f"\r{what}: round {turn}/{nr}: {name:32}", end="", file=sys.stderr, flush=True)
+            print(f"\r{what}: round {turn}/{nr}: {str(name):32}", end="", file=sys.stderr, flush=True)
             wall, peak, done = timed(arms[name], cwd)
             for file in clean:
                 if os.path.exists(os.path.join(cwd, file)):

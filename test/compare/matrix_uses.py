@@ -176,7 +176,7 @@ def plain():
                  "-i folder", "-i sda.blktrace.9", "--input=sda --input=sdb", "--input-directory=folder --input=nvme0n1", "",
                  "-q", "--", "-- sda", "sda -- -q", "sda -q sdb -s", "-i sda sdb -O -d dump", "sda sdb folder/nvme0n1 -s -h"):
         yield Use(args, ("devices",), option="D" if "-D" in args else "i")
-    yield from of("b", *(f"@in -b {n}" for n in (1, 2, 512, 100000)), on=("history", "notes", "times", "stream", "stream-files"))
+    yield from of("b", *(f"@in -b {n}" for n in (1, 2, 512, 100000)), on=("history", "notes", "times", "wrong-cpu", "stream", "stream-files"))
     yield from of("b", *(f"@in -q -b {text}" for text in ("0", "-3", "x", "''", "7abc", "0x10", "' 9'", "4294967297")),
                   on=("history", "stream-short"))
     yield from of("b", "@in -b 1 -O -d dump", on=SOME)
