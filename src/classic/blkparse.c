@@ -211,11 +211,25 @@ static const char *find_pipe(const struct blkparse_options *o)
 	return NULL;
 }
 
+/* A FIFO that nobody has opened for writing yet must not wait where no signal reaches: -1 with errno. */
+static int open_pipe(struct blkparse *bp, const char *path)
+{
+	struct pollfd fds[2] = { { .fd = bp->stop_fd, .events = POLLIN }, { .events = POLLIN } };
+
+	if (!strcmp(path, "-"))
+		return STDIN_FILENO;
+	fds[1].fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fds[1].fd < 0)
+		return -1;
+	poll(fds, 2, -1);
+	fcntl(fds[1].fd, F_SETFL, 0);
+	return fds[1].fd;
+}
+
 /* It alone is read; what else was named are names for the devices in it. */
 static int read_pipe(struct blkparse *bp, const char *path)
 {
-	int fd = strcmp(path, "-") != 0 ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
-	int status;
+	int fd = open_pipe(bp, path), status;
 
 	if (fd < 0) {
 		perror(path);
@@ -225,7 +239,7 @@ static int read_pipe(struct blkparse *bp, const char *path)
 	for (size_t i = 0; i < bp->o->nr_inputs; i++)
 		if (bp->o->inputs[i] != path)
 			blkparse_device(bp, 0, bp->o->inputs[i]);
-	status = pipe_run(bp, fd);
+	status = blkparse_stopped(bp) ? 0 : pipe_run(bp, fd);
 	if (fd != STDIN_FILENO)
 		close(fd);
 	return status;

@@ -134,10 +134,12 @@ static bool next_record(struct files *files, struct file *f, size_t *size)
 	       have(f, *size + blktrace_payload_bytes(f->buf + f->used, *size, files->swap));
 }
 
-/* Reads the next batch and puts the records before it away: false at the end. */
+/* Reads the next batch and puts the records before it away: false at the end. Records of another CPU count, and
+ * a batch of nothing else is the end of the file to the classic. */
 static bool read_batch(struct files *files, struct file *f)
 {
 	struct blkparse *bp = files->bp;
+	unsigned int read = 0;
 	struct record r;
 	size_t size;
 
@@ -147,7 +149,7 @@ static bool read_batch(struct files *files, struct file *f)
 		f->used = 0;
 	}
 	f->nr = f->at = 0;
-	while (f->fd >= 0 && f->nr < bp->o->batch) {
+	while (f->fd >= 0 && read < bp->o->batch) {
 		if (!next_record(files, f, &size)) {
 			give_up(f);
 			break;
@@ -155,11 +157,13 @@ static bool read_batch(struct files *files, struct file *f)
 		record_decode(&r, f->buf + f->used, size, files->swap, bp->o->classic);
 		if (r.h.cpu != f->cpu) {
 			fprintf(stderr, "cpu %u trace info has error cpu %u\n", f->cpu, r.h.cpu);
+			read++;
 		} else if (record_is_note(&r)) {
 			blkparse_note(bp, &r);
 		} else {
 			f->batch = mem_grow(f->batch, f->nr, sizeof(*f->batch));
 			f->batch[f->nr++] = f->used;
+			read++;
 		}
 		f->used += size + blktrace_payload_bytes(f->buf + f->used, size, files->swap);
 	}
