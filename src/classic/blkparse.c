@@ -260,7 +260,8 @@ static int run(struct blkparse *bp, struct error *err)
 		status = read_inputs(bp);
 	if (!status)
 		print_statistics(bp);
-	if (out_close(&bp->text, err) < 0 || out_close(&bp->dump, err) < 0)
+	/* Both, whatever becomes of the first: each has what is not written yet. */
+	if ((out_close(&bp->text, err) < 0) | (out_close(&bp->dump, err) < 0))
 		status = 1;
 	return status;
 }

@@ -190,7 +190,7 @@ static int open_device(struct files *files, const struct base *base)
 	for (cpu = 0;; cpu++) {
 		char *path = mem_printf("%s%s%s.blktrace.%u", base->dir ? base->dir : "",
 					base->dir ? "/" : "", base->name, cpu);
-		int fd = open(path, O_RDONLY | O_CLOEXEC);
+		int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 		off_t size = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
 
 		if (fd < 0 && errno != ENOENT && errno != ENOTDIR)

@@ -211,8 +211,9 @@ static size_t other_some(struct decoder *d, void *buf, size_t n)
 	}
 	if (n > d->block_left)
 		n = d->block_left;
-	if (n)
-		memcpy(buf, d->block, n);
+	if (!n)
+		return 0; /* there may be no block at all */
+	memcpy(buf, d->block, n);
 	d->block += n;
 	d->block_left -= n;
 	return n;
