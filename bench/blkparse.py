@@ -6,16 +6,14 @@ Every round runs every form of both once, in random order, over the same cached 
 they wrote (once, before). Each form is compared with the same form of the classic. The memory of a machine
 of 128 CPUs and 3 devices is measured apart, with a small trace in each of its files.
 """
-import argparse
 import filecmp
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
 
 import stats
-from timing import rounds, timed
+from timing import main, rounds, timed
 
 OUTPUT = "output"
 FORMS = {  # name -> (arguments, goal as a multiple of the classic's speed)
@@ -62,7 +60,8 @@ def wide(programs, gen_seed, folder):
     return {who: timed(f"{program} -q {names}", folder)[1] for who, program in programs.items()}
 
 
-def bench(blklab, gen_seed, nr, pages, folder, compared):
+def bench(blklab, gen_seed, args, folder):
+    nr, pages, compared = args.rounds, args.pages, not args.no_compare
     events = int(subprocess.run([gen_seed, "-n", str(pages), "seed"], cwd=folder, check=True,
                                 capture_output=True, text=True).stdout)
     programs = {"blkparse": shutil.which("blkparse"), "blklab": f"{blklab} blkparse"}
@@ -91,28 +90,7 @@ def bench(blklab, gen_seed, nr, pages, folder, compared):
     return "\n".join(out)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("blklab")
-    parser.add_argument("gen_seed")
-    parser.add_argument("-o", default="-")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--no-compare", action="store_true", help="measure only")
-    parser.add_argument("--pages", type=int, default=2560000)
-    args = parser.parse_args()
-    folder = tempfile.mkdtemp(prefix="blklab-bench-", dir=os.environ.get("BLKLAB_SCRATCH", "/var/tmp"))
-    try:
-        text = bench(os.path.realpath(args.blklab), os.path.realpath(args.gen_seed), args.rounds, args.pages, folder, not args.no_compare)
-    finally:
-        shutil.rmtree(folder)
-    if args.o == "-":
-        print(text, end="")
-    else:
-        with open(args.o, "w", encoding="utf-8") as file:
-            file.write(text)
-
-
-if shutil.which("blkparse"):
-    main()
-else:
+if not shutil.which("blkparse"):
     sys.exit("blkparse is not installed (make deps)")
+main(bench, 5, 2560000,
+     lambda parser: parser.add_argument("--no-compare", action="store_true", help="measure only"))

@@ -5,41 +5,18 @@
 Every round runs every program once, in random order, over the same cached files; `cat` of the files is
 the measure that makes machines comparable. Prints a table.
 """
-import argparse
 import os
 import shutil
 import subprocess
-import sys
-import tempfile
 
 import stats
-from timing import rounds
+from timing import main, rounds
 
 GOAL_RATIO, GOAL_MIB = 8.0, 64
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("blklab")
-    parser.add_argument("gen_seed")
-    parser.add_argument("-o", default="-")
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--pages", type=int, default=2560000)
-    args = parser.parse_args()
-    blklab, gen_seed = os.path.realpath(args.blklab), os.path.realpath(args.gen_seed)
-    folder = tempfile.mkdtemp(prefix="blklab-bench-", dir=os.environ.get("BLKLAB_SCRATCH", "/var/tmp"))
-    try:
-        text = bench(blklab, gen_seed, args.rounds, args.pages, folder)
-    finally:
-        shutil.rmtree(folder)
-    if args.o == "-":
-        print(text, end="")
-    else:
-        with open(args.o, "w", encoding="utf-8") as file:
-            file.write(text)
-
-
-def bench(blklab, gen_seed, nr, pages, folder):
+def bench(blklab, gen_seed, args, folder):
+    nr, pages = args.rounds, args.pages
     events = int(subprocess.run([gen_seed, "-n", str(pages), "seed"], cwd=folder, check=True,
                                 capture_output=True, text=True).stdout)
     size = sum(entry.stat().st_size for entry in os.scandir(os.path.join(folder, "seed")))
@@ -75,4 +52,4 @@ def bench(blklab, gen_seed, nr, pages, folder):
     return "\n".join(out)
 
 
-main()
+main(bench, 7, 2560000)

@@ -6,15 +6,13 @@ The text is what the installed blkparse prints of a trace of bench/gen_seed. Bes
 same file (the least that any reader of lines can do), the decompressors alone, and the awk line with which
 people count actions.
 """
-import argparse
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
 
 import stats
-from timing import rounds
+from timing import main, rounds
 
 GOAL_RATE, GOAL_XZ = 5.0, 0.9
 
@@ -33,7 +31,8 @@ def make(gen_seed, pages, folder):
         return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))
 
 
-def bench(blklab, gen_seed, nr, pages, folder):
+def bench(blklab, gen_seed, args, folder):
+    nr, pages = args.rounds, args.pages
     lines = make(gen_seed, pages, folder)
     size = os.stat(os.path.join(folder, "text")).st_size
     arms = {
@@ -65,26 +64,6 @@ def bench(blklab, gen_seed, nr, pages, folder):
     return "\n".join(out)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("blklab")
-    parser.add_argument("gen_seed")
-    parser.add_argument("-o", default="-")
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--pages", type=int, default=800000)
-    args = parser.parse_args()
-    if not shutil.which("blkparse") or not shutil.which("zstd"):
-        sys.exit("bench/text.py needs blkparse and zstd (make deps)")
-    folder = tempfile.mkdtemp(prefix="blklab-bench-", dir=os.environ.get("BLKLAB_SCRATCH", "/var/tmp"))
-    try:
-        text = bench(os.path.realpath(args.blklab), os.path.realpath(args.gen_seed), args.rounds, args.pages, folder)
-    finally:
-        shutil.rmtree(folder)
-    if args.o == "-":
-        print(text, end="")
-    else:
-        with open(args.o, "w", encoding="utf-8") as file:
-            file.write(text)
-
-
-main()
+if not shutil.which("blkparse") or not shutil.which("zstd"):
+    sys.exit("bench/text.py needs blkparse and zstd (make deps)")
+main(bench, 7, 800000)

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Time and peak memory of a command; what the benchmarks of readers share."""
+import argparse
 import os
 import random
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 
@@ -41,3 +44,27 @@ def rounds(arms, nr, cwd, what, seed=20240229, clean=(), warm=True):
                 memory[name].append(peak)
     print(file=sys.stderr)
     return seconds, memory
+
+
+def main(bench, rounds_wanted, pages, arguments=None):
+    """The command line of a benchmark of readers: calls bench(blklab, gen_seed, args, folder) in a scratch folder,
+    and writes the text that it returns."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("blklab")
+    parser.add_argument("gen_seed")
+    parser.add_argument("-o", default="-")
+    parser.add_argument("--rounds", type=int, default=rounds_wanted)
+    parser.add_argument("--pages", type=int, default=pages)
+    if arguments:
+        arguments(parser)
+    args = parser.parse_args()
+    folder = tempfile.mkdtemp(prefix="blklab-bench-", dir=os.environ.get("BLKLAB_SCRATCH", "/var/tmp"))
+    try:
+        text = bench(os.path.realpath(args.blklab), os.path.realpath(args.gen_seed), args, folder)
+    finally:
+        shutil.rmtree(folder)
+    if args.o == "-":
+        print(text, end="")
+    else:
+        with open(args.o, "w", encoding="utf-8") as file:
+            file.write(text)
