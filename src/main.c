@@ -157,16 +157,13 @@ static int close_output(int status)
 }
 
 /* Where one of the three was closed by whoever called, the next file opened would take its place, and be
- * written to. Writing to what is put there fails, as it should. */
+ * read or written to. Reading or writing what is put there instead fails, as it should. */
 static void hold_standard_files(void)
 {
-	int fd;
-
-	do
-		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd >= 0)
-		close(fd);
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && /* open takes the lowest number, which is this one */
+		    open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC) < 0)
+			return;
 }
 
 int main(int argc, char **argv)

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "classic/blkparse.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "classic/statistics.h"
+#include "classic/stop.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 
@@ -182,26 +181,6 @@ static void release(struct blkparse *bp)
 	comms_release(&bp->comms);
 }
 
-bool blkparse_stopped(const struct blkparse *bp)
-{
-	struct pollfd stop = { .fd = bp->stop_fd, .events = POLLIN };
-
-	return poll(&stop, 1, 0) > 0;
-}
-
-/* From here on the signals only make stop_fd readable. */
-static int catch_signals(sigset_t *old)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGTERM);
-	pthread_sigmask(SIG_BLOCK, &set, old);
-	return signalfd(-1, &set, SFD_CLOEXEC);
-}
-
 /* The first input that is a pipe, or NULL. */
 static const char *find_pipe(const struct blkparse_options *o)
 {
@@ -211,13 +190,18 @@ static const char *find_pipe(const struct blkparse_options *o)
 	return NULL;
 }
 
-/* A FIFO that nobody has opened for writing yet must not wait where no signal reaches: -1 with errno. */
+/* A FIFO that nobody has opened for writing yet must not wait where no signal reaches. Where standard input was
+ * closed, main has put something there that cannot be read. -1 with errno. */
 static int open_pipe(struct blkparse *bp, const char *path)
 {
 	struct pollfd fds[2] = { { .fd = bp->stop_fd, .events = POLLIN }, { .events = POLLIN } };
 
-	if (!strcmp(path, "-"))
-		return STDIN_FILENO;
+	if (!strcmp(path, "-")) {
+		if ((fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE) != O_WRONLY)
+			return STDIN_FILENO;
+		errno = EBADF;
+		return -1;
+	}
 	fds[1].fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fds[1].fd < 0)
 		return -1;
@@ -232,14 +216,14 @@ static int read_pipe(struct blkparse *bp, const char *path)
 	int fd = open_pipe(bp, path), status;
 
 	if (fd < 0) {
-		perror(path);
+		perror(strcmp(path, "-") != 0 ? path : "dup stdin");
 		return 255;
 	}
 	bp->pipe = true;
 	for (size_t i = 0; i < bp->o->nr_inputs; i++)
 		if (bp->o->inputs[i] != path)
 			blkparse_device(bp, 0, bp->o->inputs[i]);
-	status = blkparse_stopped(bp) ? 0 : pipe_run(bp, fd);
+	status = stop_asked(bp->stop_fd) ? 0 : pipe_run(bp, fd);
 	if (fd != STDIN_FILENO)
 		close(fd);
 	return status;
@@ -270,20 +254,17 @@ int blkparse_run(const struct blkparse_options *o)
 {
 	struct blkparse bp = { .o = o };
 	struct error err = { 0 };
-	struct signalfd_siginfo signal;
-	sigset_t old;
+	struct stop stop;
 	int status;
 
-	bp.stop_fd = catch_signals(&old);
+	stop_catch(&stop, false);
+	bp.stop_fd = stop.fd;
 	comms_init(&bp.comms);
 	processes_init(&bp.processes, o->by_name);
 	status = run(&bp, &err);
 	if (err.status)
 		fprintf(stderr, "blkparse: %s\n", err.text);
 	release(&bp);
-	if (blkparse_stopped(&bp) && read(bp.stop_fd, &signal, sizeof(signal)) < 0)
-		perror("signalfd"); /* what is not taken from there would end the program now */
-	close(bp.stop_fd);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	stop_release(&stop);
 	return status;
 }

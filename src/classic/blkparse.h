@@ -28,8 +28,6 @@ struct blkparse {
 /* Runs; the exit status of the classic. SIGINT, SIGHUP and SIGTERM end the reading, not the program: they are
  * blocked meanwhile and come through stop_fd. */
 int blkparse_run(const struct blkparse_options *o);
-/* Did one come? A system call: ask once a batch. */
-bool blkparse_stopped(const struct blkparse *bp);
 
 /* A process or timestamp note, when it is read. */
 void blkparse_note(struct blkparse *bp, const struct record *r);

@@ -15,6 +15,7 @@
 #include "base/limit.h"
 #include "base/mem.h"
 #include "classic/blkparse.h"
+#include "classic/stop.h"
 #include "trace/order.h"
 
 #define BUFFER_BYTES \
@@ -245,7 +246,7 @@ static void advance(struct files *files)
 	struct file *f = current(files);
 
 	f->at++;
-	if (f->at == f->nr && blkparse_stopped(files->bp)) {
+	if (f->at == f->nr && stop_asked(files->bp->stop_fd)) {
 		files->order.nr = 0;
 		return;
 	}

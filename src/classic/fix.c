@@ -6,15 +6,13 @@
 #include "classic/fix.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "base/limit.h"
 #include "classic/statistics.h"
+#include "classic/stop.h"
 #include "read/formats.h"
 
 #define BATCH 256
@@ -33,7 +31,7 @@ struct fix {
 	uint64_t genesis_ns;
 	bool live; /* an input is a pipe: what came is shown at once */
 	bool numbered, driver_data;
-	int stop_fd; /* readable when a signal asks to stop */
+	struct stop stop;
 };
 
 /* ---- inputs ---- */
@@ -208,13 +206,6 @@ static void make_tracker(struct fix *fix, const struct event *events, int nr)
 	fix->tracker = tracker_new(&to, &fix->facts, &fix->sum);
 }
 
-static bool stopped(const struct fix *fix)
-{
-	struct pollfd stop = { .fd = fix->stop_fd, .events = POLLIN };
-
-	return poll(&stop, 1, 0) > 0;
-}
-
 static int read_all(struct fix *fix, struct error *err)
 {
 	struct event events[BATCH];
@@ -225,7 +216,7 @@ static int read_all(struct fix *fix, struct error *err)
 	make_tracker(fix, events, nr);
 	while (nr > 0 && check_twice(&fix->facts, err) == 0) {
 		take(fix, events, nr);
-		if (stopped(fix))
+		if (stop_asked(fix->stop.fd))
 			break;
 		nr = source_pull(fix->merged, events, BATCH, err);
 	}
@@ -259,6 +250,7 @@ static int run(struct fix *fix, struct error *err)
 				     .facts = &fix->facts,
 				     .stats = &stats,
 				     .waits = &fix->waits };
+	int ret;
 
 	if (add_inputs(fix, err) < 0 ||
 	    inputs_open(&fix->inputs, &fix->facts, &fix->sources, err) < 0)
@@ -266,14 +258,19 @@ static int run(struct fix *fix, struct error *err)
 	if (!o->no_text && out_open(&fix->text, o->output) < 0)
 		return error_errno(err, errno, "%s", o->output);
 	fix->merged = merge_new(&fix->sources);
-	if (read_all(fix, err) < 0)
+	/* Not before: opening a FIFO waits for its writer. And one that is silent is read for as long as it
+	 * is, so there only Ctrl-C ends the reading, which its writer gets as well. */
+	stop_catch(&fix->stop, fix->live);
+	ret = read_all(fix, err);
+	stop_release(&fix->stop);
+	if (ret < 0)
 		return -1;
 	stats = merge_stats(fix->merged);
 	result.numbered = fix->numbered;
 	print_statistics(fix, &result);
 	for (size_t i = 0; o->verbose && i < fix->facts.nr_notes; i++)
 		fprintf(stderr, "%s\n", fix->facts.notes[i]);
-	return fix_has_losses(&result) ? STATUS_LOSSES : STATUS_DONE;
+	return facts_have_losses(&fix->facts, &stats) ? STATUS_LOSSES : STATUS_DONE;
 }
 
 static void release(struct fix *fix)
@@ -288,30 +285,10 @@ static void release(struct fix *fix)
 	slab_release(&fix->wait_slab);
 }
 
-/* A signal ends the reading, not the program; but a pipe that is silent is read for as long as
- * it is, so there only Ctrl-C does, which its writer gets as well. */
-static int catch_signals(const struct blkparse_options *o, sigset_t *old)
-{
-	bool pipe = false;
-	sigset_t set;
-
-	for (size_t i = 0; i < o->nr_inputs; i++)
-		pipe |= input_is_pipe(o->inputs[i]);
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	if (!pipe) {
-		sigaddset(&set, SIGHUP);
-		sigaddset(&set, SIGTERM);
-	}
-	pthread_sigmask(SIG_BLOCK, &set, old);
-	return signalfd(-1, &set, SFD_CLOEXEC);
-}
-
 int fix_run(const struct blkparse_options *o, struct error *err)
 {
 	struct fix fix = { .o = o };
 	struct error late = { 0 };
-	sigset_t old;
 	int status;
 
 	if (o->dump)
@@ -319,14 +296,11 @@ int fix_run(const struct blkparse_options *o, struct error *err)
 	facts_init(&fix.facts);
 	hash_init(&fix.waits);
 	slab_init(&fix.wait_slab, sizeof(struct fix_waits));
-	fix.stop_fd = catch_signals(o, &old);
 	status = run(&fix, err);
 	if (out_close(&fix.text, &late) < 0 && status >= 0) {
 		*err = late;
 		status = -1;
 	}
 	release(&fix);
-	close(fix.stop_fd);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return status;
 }

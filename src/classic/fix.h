@@ -45,8 +45,6 @@ struct fix_result {
 	bool numbered;                    /* events had sequence numbers */
 };
 
-/* Are events known lost, or bytes damaged (STATUS_LOSSES)? As report_has_losses. */
-bool fix_has_losses(const struct fix_result *result);
 /* The blocks of all devices, what was lost, and whose numbers these are. */
 void fix_devices(struct out *out, const struct fix_result *result, bool grouped);
 /* The blocks of -s, and the empty line behind them. */

@@ -225,37 +225,10 @@ static void print_device(struct out *out, const struct fix_result *result,
 	print_end(out, result, dev, total, name.text, grouped);
 }
 
-static uint64_t write_error_bytes(const struct facts *facts)
-{
-	const json_t *list = json_object_get(facts->meta, "write_errors");
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < json_array_size(list); i++)
-		sum += (uint64_t)json_integer_value(
-			json_object_get(json_array_get(list, i), "lost_bytes"));
-	return sum;
-}
-
-/* The recorder's own counter and the marks inside the data count the same losses: the larger one
- * is known. */
-static uint64_t dropped(const struct fix_result *result)
-{
-	uint64_t told = result->facts->dropped_told ? result->facts->dropped : 0;
-
-	return told > result->stats->lost ? told : result->stats->lost;
-}
-
-bool fix_has_losses(const struct fix_result *result)
-{
-	const struct source_stats *stats = result->stats;
-
-	return dropped(result) || result->facts->nr_losses || stats->sequence_gaps ||
-	       stats->damaged_bytes || stats->damages || write_error_bytes(result->facts);
-}
-
 static void print_losses(struct out *out, const struct fix_result *result, bool grouped)
 {
-	uint64_t nr = dropped(result), unwritten = write_error_bytes(result->facts);
+	uint64_t nr = facts_dropped(result->facts, result->stats);
+	uint64_t unwritten = facts_unwritten_bytes(result->facts);
 	bool known = nr || result->facts->dropped_told;
 
 	out_printf(out, "\nLosses: %s events dropped; %s bytes damaged in %s places",

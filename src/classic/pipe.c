@@ -385,8 +385,10 @@ static void tell(const struct pipe *p)
 			for (size_t cpu = 0; cpu < bp->devices[i].nr_cpus; cpu++)
 				pipe_cpu_print(stderr, &bp->devices[i], &bp->devices[i].cpus[cpu]);
 	if (p->refused)
-		fprintf(stderr, "%llu records of more than %u CPUs left out\n",
-			(unsigned long long)p->refused, MOST_CPUS);
+		fprintf(stderr,
+			"%llu records left out: of CPU numbers from %u on, or of more than %u "
+			"CPUs\n",
+			(unsigned long long)p->refused, CPUS_MAX, MOST_CPUS);
 }
 
 int pipe_run(struct blkparse *bp, int fd)

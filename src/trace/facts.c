@@ -201,3 +201,27 @@ void facts_dropped_unknown(struct facts *facts, const char *why)
 	if (!facts->dropped_unknown_why)
 		facts->dropped_unknown_why = mem_strdup(why);
 }
+
+uint64_t facts_dropped(const struct facts *facts, const struct source_stats *stats)
+{
+	uint64_t told = facts->dropped_told ? facts->dropped : 0;
+
+	return told > stats->lost ? told : stats->lost;
+}
+
+uint64_t facts_unwritten_bytes(const struct facts *facts)
+{
+	const json_t *list = json_object_get(facts->meta, "write_errors");
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < json_array_size(list); i++)
+		sum += (uint64_t)json_integer_value(
+			json_object_get(json_array_get(list, i), "lost_bytes"));
+	return sum;
+}
+
+bool facts_have_losses(const struct facts *facts, const struct source_stats *stats)
+{
+	return facts_dropped(facts, stats) || facts->nr_losses || stats->sequence_gaps ||
+	       stats->damaged_bytes || stats->damages || facts_unwritten_bytes(facts);
+}

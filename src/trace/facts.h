@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "trace/names.h"
+#include "trace/source.h"
 
 /* A window in which events of one CPU were lost. */
 struct loss {
@@ -142,5 +143,15 @@ void facts_ignored(struct facts *facts, size_t input, uint64_t nr, const char *t
 bool facts_append(json_t **array, json_t *obj);
 /* The first reason given stays. */
 void facts_dropped_unknown(struct facts *facts, const char *why);
+
+/* What was lost, complete after the end; `stats` are those of all sources together. */
+
+/* Events that some counter says were dropped. The recorder's own and the marks inside the data count the
+ * same losses: the larger one. */
+uint64_t facts_dropped(const struct facts *facts, const struct source_stats *stats);
+/* Bytes that the recorder could not write. */
+uint64_t facts_unwritten_bytes(const struct facts *facts);
+/* Are events known to be lost, or bytes damaged (STATUS_LOSSES)? */
+bool facts_have_losses(const struct facts *facts, const struct source_stats *stats);
 
 #endif

@@ -47,7 +47,7 @@ const json_t *find_finding(const json_t *list, const char *id)
 
 static void losses(json_t *list, const struct report *r)
 {
-	uint64_t dropped = report_dropped(r);
+	uint64_t dropped = facts_dropped(r->facts, r->stats);
 	json_t *ev;
 
 	if (dropped) {

@@ -10,28 +10,9 @@
 
 /* The recorder's own counter and the loss marks inside the data count the same losses: the larger
  * of the two is what is known. */
-uint64_t report_dropped(const struct report *r)
-{
-	uint64_t told = r->facts->dropped_told ? r->facts->dropped : 0;
-
-	return told > r->stats->lost ? told : r->stats->lost;
-}
-
-static uint64_t write_error_bytes(const struct report *r)
-{
-	const json_t *list = tree_at(r->facts->meta, "write_errors");
-	uint64_t sum = 0;
-	json_t *entry;
-	size_t i;
-
-	json_array_foreach((json_t *)list, i, entry) sum += tree_u64(entry, "lost_bytes");
-	return sum;
-}
-
 bool report_has_losses(const struct report *r)
 {
-	return report_dropped(r) || r->facts->nr_losses || r->stats->sequence_gaps ||
-	       r->stats->damaged_bytes || r->stats->damages || write_error_bytes(r);
+	return facts_have_losses(r->facts, r->stats);
 }
 
 static void set_lines(json_t *obj, const struct input_info *info)
@@ -186,7 +167,7 @@ json_t *tree_losses(const struct report *r)
 {
 	const char *why = r->facts->dropped_unknown_why;
 	json_t *obj = json_object();
-	uint64_t dropped = report_dropped(r);
+	uint64_t dropped = facts_dropped(r->facts, r->stats);
 
 	if (!why && !r->facts->dropped_told && !dropped)
 		why = report_is_text(r) ? "a text does not carry it"
@@ -203,7 +184,7 @@ json_t *tree_losses(const struct report *r)
 	tree_count(obj, "sequence_gaps", r->stats->sequence_gaps);
 	tree_count(obj, "damaged_bytes", r->stats->damaged_bytes);
 	tree_count(obj, "damages", r->stats->damages);
-	tree_count(obj, "unwritten_bytes", write_error_bytes(r));
+	tree_count(obj, "unwritten_bytes", facts_unwritten_bytes(r->facts));
 	json_object_set_new(obj, "windows", windows(r));
 	json_object_set_new(obj, "hints", hints(r));
 	json_object_set_new(obj, "unsafe", unsafe_numbers(r));

@@ -90,9 +90,6 @@ const char *no_latency_why(const struct report *r, const struct device_sum *dev,
 /* Why the verdict cannot be told from an excerpt, or NULL; static. */
 const char *excerpt_verdict_why(const struct report *r);
 
-/* Events that some counter says were dropped. */
-uint64_t report_dropped(const struct report *r);
-
 /* The text side: one branch each. */
 struct page {
 	FILE *out;
