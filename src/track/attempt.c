@@ -20,6 +20,7 @@ void rq_insert(struct tracker *t, struct device *d, const struct event *ev)
 	if (!rq)
 		rq = rq_ungotten(t, d, ev);
 	step_ended(t, rq, rq->io.get_ns);
+	plug_leave(rq);
 	if (rq->io.insert_ns == TIME_NONE)
 		rq->io.insert_ns = ev->time_ns;
 }
@@ -32,14 +33,32 @@ static uint64_t waits_since(const struct io *io)
 	return io->data_from_ns != TIME_NONE ? io->data_from_ns : io->get_ns;
 }
 
+/* Its bios learn when they were issued. One with a merge came into a request that others inserted. */
+static void bios_issued(struct tracker *t, const struct rq *rq)
+{
+	for (struct bio *bio = rq->first; bio; bio = bio->next) {
+		struct io_bio *io = &bio->origin->io;
+
+		if (io->issue_ns == TIME_NONE) {
+			io->issue_ns = t->now_ns;
+			io->insert_ns = io->merge_ns == TIME_NONE ? rq->io.insert_ns : TIME_NONE;
+			if (t->options.out.bio_issued)
+				t->options.out.bio_issued(t->options.out.arg, io);
+		}
+		io->last_issue_ns = t->now_ns;
+	}
+}
+
 void rq_attempt(struct tracker *t, struct device *d, struct rq *rq)
 {
 	struct io *io = &rq->io;
 
 	window_begin(t, t->now_ns);
+	plug_leave(rq);
 	if (io->issue_ns == TIME_NONE) {
 		step_ended(t, rq, waits_since(io));
 		io->issue_ns = t->now_ns;
+		io->cpu = (uint16_t)t->cpu->cpu;
 	} else {
 		step_ended(t, rq, rq->requeue_ns);
 		io->requeue_wait_ns += elapsed(rq->requeue_ns, t->now_ns);
@@ -53,6 +72,8 @@ void rq_attempt(struct tracker *t, struct device *d, struct rq *rq)
 	rq->issued_by = t->cpu;
 	rq_pieces_at_device(rq, 1);
 	timeline_issued(t, d, rq, 1);
+	hazard_issued(t, d, rq);
+	bios_issued(t, rq);
 	io->depth_at_issue = (uint16_t)(d->nr_issued < UINT16_MAX ? d->nr_issued : UINT16_MAX);
 }
 
@@ -61,6 +82,7 @@ void rq_attempt_over(struct tracker *t, struct device *d, struct rq *rq)
 	if (!rq->issued)
 		return;
 	rq_pieces_at_device(rq, -1);
+	hazard_over(d, rq);
 	rq->issued = false;
 	if (!rq->doubtful)
 		timeline_issued(t, d, rq, -1);

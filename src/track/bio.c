@@ -105,10 +105,16 @@ struct bio *bio_new(struct tracker *t, struct device *d, const struct event *ev)
 			.queue_ns = ev->time_ns,
 			.get_ns = TIME_NONE,
 			.merge_ns = TIME_NONE,
+			.sleep_ns = TIME_NONE,
+			.insert_ns = TIME_NONE,
+			.issue_ns = TIME_NONE,
+			.last_issue_ns = TIME_NONE,
+			.data_ns = TIME_NONE,
 			.sector = ev->sector,
 			.bytes = known_bytes(ev),
 			.pid = ev->pid,
 			.dev = d->index,
+			.cpu = ev->cpu,
 			.class = ev->class,
 			.flags = ev->flags },
 		.sector = ev->sector,
@@ -254,6 +260,14 @@ void bio_queue(struct tracker *t, struct device *d, const struct event *ev)
 		return;
 	}
 	bio_start_waiting(t, bio);
+}
+
+void bio_sleeps(struct tracker *t, struct device *d, const struct event *ev)
+{
+	struct bio *bio = bio_find(t, d, ev);
+
+	if (bio && bio->origin->io.sleep_ns == TIME_NONE)
+		bio->origin->io.sleep_ns = ev->time_ns;
 }
 
 /* ---- X: the front becomes a piece, the rest waits at its new start [3] ---- */

@@ -54,6 +54,8 @@ static void count_end(struct tracker *t, const struct bio *bio)
 static void bio_end(struct tracker *t, struct bio *bio)
 {
 	bio->io.complete_ns = t->now_ns;
+	if (bio->io.data_ns == TIME_NONE)
+		bio->io.data_ns = t->now_ns;
 	count_end(t, bio);
 	hand_out(t, bio);
 	wait_del(bio);

@@ -44,6 +44,8 @@ static void count_latencies(struct device_sum *sum, const struct io *io)
 		sum->left_out++;
 		return;
 	}
+	add_phase(sum, PHASE_PLUG, io->unplug_ns == TIME_NONE ? TIME_NONE : io->queue_ns,
+		  io->unplug_ns);
 	if (io->attempts > 1) {
 		hist_add(&sum->latency[PHASE_ATTEMPT_LOST], io->attempt_lost_ns);
 		hist_add(&sum->latency[PHASE_REQUEUE_WAIT], io->requeue_wait_ns);
@@ -54,9 +56,12 @@ static void count_latencies(struct device_sum *sum, const struct io *io)
 	if (io->data_from_ns != TIME_NONE) {
 		get_ns = queue_ns = io->data_from_ns;
 		hist_add(&sum->latency[PHASE_PREFLUSH], io->preflush_ns);
+		hist_add(&sum->latency[PHASE_PREFLUSH_WAIT], io->preflush_wait_ns);
 	}
-	if (io->postflush_ns)
+	if (io->postflush_ns) {
 		hist_add(&sum->latency[PHASE_POSTFLUSH], io->postflush_ns);
+		hist_add(&sum->latency[PHASE_POSTFLUSH_WAIT], io->postflush_wait_ns);
+	}
 	add_phase(sum, PHASE_G2I, get_ns, io->insert_ns);
 	if (io->insert_ns == TIME_NONE)
 		add_phase(sum, PHASE_G2D, get_ns, io->issue_ns);
@@ -204,6 +209,8 @@ void rq_front_done(struct tracker *t, struct device *d, struct rq *rq, const str
 		tally_ended(t, rq->process, ev->class);
 	rq->io.complete_ns = ev->time_ns;
 	if (flush_data_done(t, rq)) {
+		for (struct bio *bio = rq->first; bio; bio = bio->next)
+			bio->origin->io.data_ns = ev->time_ns;
 		rq_attempt_over(t, d, rq);
 		rq_leave_tables(t, rq);
 		return;

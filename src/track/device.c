@@ -172,6 +172,7 @@ struct process *process_get(struct tracker *t, uint32_t pid)
 
 		p = mem_zalloc(sizeof(*p));
 		p->sum.pid = pid;
+		list_init(&p->plug);
 		p->own = is_own(t, pid);
 		p->foreign = !p->own && !is_kernel(t, pid);
 		p->waiter = !p->foreign; /* the kernel's threads may write for the command */

@@ -67,6 +67,8 @@ void flush_issue(struct tracker *t, struct device *d, const struct event *ev)
 		if (!stage)
 			continue;
 		*stage = STAGE_RUNS;
+		*(stage == &rq->preflush ? &rq->io.preflush_wait_ns : &rq->io.postflush_wait_ns) =
+			elapsed(rq->stage_ns, ev->time_ns);
 		rq->stage_ns = ev->time_ns;
 		rq_pieces_at_device(rq, 1);
 		if (t->counting)

@@ -82,6 +82,8 @@ static bool map_down(struct tracker *t, const struct event *ev)
 		return true;
 	device_sum(t, upper)->mapped = true;
 	bio->origin->mapped = true;
+	if (t->options.out.bio_remapped)
+		t->options.out.bio_remapped(t->options.out.arg, &bio->origin->io, ev);
 	wait_del(bio->origin);
 	return true;
 }

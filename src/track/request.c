@@ -101,6 +101,7 @@ void rq_free(struct tracker *t, struct device *d, struct rq *rq)
 {
 	rq_leave_tables(t, rq);
 	list_del(&rq->flush);
+	list_del(&rq->plug);
 	if (rq->alone)
 		timeline_open(t, d, -1);
 	slab_put(&t->rqs, rq);
@@ -113,10 +114,11 @@ static struct rq *rq_new(struct tracker *t, struct device *d, const struct event
 	*rq = (struct rq){ .sector = ev->sector,
 			   .end = ev->sector + ev->bytes / SECTOR_SIZE,
 			   .bytes_left = ev->bytes };
-	rq->io = (struct io){ IO_UNSEEN,         .sector = ev->sector, .bytes = known_bytes(ev),
-			      .pid = ev->pid,    .dev = d->index,      .class = ev->class,
-			      .flags = ev->flags };
+	rq->io = (struct io){ IO_UNSEEN,      .sector = ev->sector, .bytes = known_bytes(ev),
+			      .pid = ev->pid, .dev = d->index,      .class = ev->class,
+			      .cpu = ev->cpu, .flags = ev->flags };
 	list_init(&rq->flush);
+	list_init(&rq->plug);
 	device_sum(t, d)->have_requests = true;
 	return rq;
 }
@@ -231,6 +233,7 @@ struct rq *rq_ungotten(struct tracker *t, struct device *d, const struct event *
 	rq_set_start(t, d, rq, ev->sector);
 	return rq;
 }
+
 void rq_get(struct tracker *t, struct device *d, const struct event *ev)
 {
 	struct device_sum *sum = device_sum(t, d);
@@ -261,6 +264,8 @@ void rq_get(struct tracker *t, struct device *d, const struct event *ev)
 	set_end(t, rq, rq->end);
 	if (ev->flags & (EV_PREFLUSH | EV_FUA))
 		flush_begin(t, d, rq);
+	else
+		plug_add(t, rq, ev);
 }
 
 /* Text prints an M for requests merged as well [3]: is this one? */

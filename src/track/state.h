@@ -73,10 +73,11 @@ struct bio {
 struct process {
 	struct process_sum sum;
 	struct hnode by_pid;
-	bool own;                 /* of the command's tree, or there is no command */
-	bool foreign;             /* neither own nor a kernel thread */
-	bool waiter;              /* own, or a kernel thread that may have worked for it */
-	uint64_t got_queue_ns;    /* Q of the latest of its bios that came into a request */
+	bool own;              /* of the command's tree, or there is no command */
+	bool foreign;          /* neither own nor a kernel thread */
+	struct link plug;      /* of struct rq: requests it got that are not inserted nor issued */
+	bool waiter;           /* own, or a kernel thread that may have worked for it */
+	uint64_t got_queue_ns; /* Q of the latest of its bios that came into a request */
 	uint64_t issued_queue_ns; /* Q of the latest of its requests that was issued */
 };
 
@@ -90,6 +91,8 @@ struct rq {
 		struct link append;  /* then, of a zone append: in its device's appends */
 	};
 	struct link flush; /* in its device's list of flush sequences or flush commands */
+	struct link plug;  /* in the list of the thread that got it */
+	size_t write_at;   /* 1 + its place in device.writes; 0: not there */
 	struct bio *first, *last;
 	struct process *process;       /* who queued its first bio; NULL: none was seen */
 	struct cpu_sum *issued_by;     /* the CPU of its last D */
@@ -133,6 +136,8 @@ struct device {
 	bool flush_seen;                      /* a flush command, ever */
 	struct past *past;                    /* owned; made at the first untold completion */
 	struct bio *flush_first, *flush_last; /* flush bios, in order */
+	struct rq **writes;                   /* owned array: writes with an open attempt */
+	size_t nr_writes;
 };
 
 /* What has completed lately on a device whose input does not tell the kinds of completions apart. */
@@ -257,6 +262,7 @@ struct bio *bio_find(struct tracker *t, const struct device *d, const struct eve
 struct bio *bio_find_at(struct tracker *t, const struct device *d, uint64_t sector, uint8_t class);
 void bio_queue(struct tracker *t, struct device *d, const struct event *ev);
 void bio_split(struct tracker *t, struct device *d, const struct event *ev);
+void bio_sleeps(struct tracker *t, struct device *d, const struct event *ev); /* at its S */
 /* Cuts `bytes`, fewer than it has, off the front of a waiting bio; both parts wait. Returns the front. */
 struct bio *bio_cut(struct tracker *t, struct bio *rest, uint32_t bytes);
 void bio_stop_waiting(struct tracker *t, struct bio *bio); /* also where it does not */
@@ -328,6 +334,16 @@ bool flush_sequence_end(struct tracker *t, struct device *d, const struct event 
 bool flush_zero_end(struct tracker *t, struct device *d, const struct event *ev);
 void flush_stages_over(struct rq *rq); /* before its end */
 void flush_bio_get(struct device *d, const struct event *ev);
+
+/* plug.c */
+/* At the G of anything but a flush sequence, which is not plugged. */
+void plug_add(struct tracker *t, struct rq *rq, const struct event *ev);
+void plug_leave(struct rq *rq);                            /* also where it is in none */
+void plug_over(struct tracker *t, const struct event *ev); /* at U or UT */
+
+/* hazard.c: reads of what is being written */
+void hazard_issued(struct tracker *t, struct device *d, struct rq *rq);
+void hazard_over(struct device *d, struct rq *rq);
 
 /* append.c: zone appends */
 struct rq *append_to_issue(struct tracker *t, const struct device *d, const struct event *ev);

@@ -13,6 +13,7 @@ static const struct {
 	[PHASE_BIO_Q2C] = { "q2c", "Q to end", true },
 	[PHASE_CHAIN_Q2C] = { "chain_q2c", "first remap to end", true },
 	[PHASE_G2I] = { "g2i", "request to insert", false },
+	[PHASE_PLUG] = { "plug", "first Q to its thread's unplug", false },
 	[PHASE_G2D] = { "g2d", "request to dispatch", false },
 	[PHASE_I2D] = { "i2d", "insert to dispatch", false },
 	[PHASE_M2D] = { "m2d", "last merge to dispatch", false },
@@ -22,7 +23,9 @@ static const struct {
 				 false },
 	[PHASE_REQUEUE_WAIT] = { "requeue_wait", "requeue to dispatch, of requeued requests",
 				 false },
+	[PHASE_PREFLUSH_WAIT] = { "preflush_wait", "request to its pre-flush", false },
 	[PHASE_PREFLUSH] = { "preflush", "pre-flush at the device", false },
+	[PHASE_POSTFLUSH_WAIT] = { "postflush_wait", "end of the data to the post-flush", false },
 	[PHASE_POSTFLUSH] = { "postflush", "post-flush at the device", false },
 	[PHASE_R_Q2C] = { "r_q2c", "first Q to end", false },
 };
@@ -89,6 +92,7 @@ static void device_release(struct device_sum *d)
 		hist_release(&d->class_r_q2c[i]);
 	}
 	hist_release(&d->seek_sectors);
+	steps_release(&d->depth_steps);
 	for (size_t i = 0; i < d->nr_cpus; i++)
 		free(d->cpus[i]);
 	free(d->cpus);

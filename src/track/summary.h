@@ -7,6 +7,7 @@
 #define BLKLAB_TRACK_SUMMARY_H
 
 #include "stat/hist.h"
+#include "stat/steps.h"
 #include "track/io.h"
 #include "track/wait.h"
 
@@ -18,16 +19,19 @@ enum phase {
 	PHASE_BIO_Q2C,   /* bio: Q to the C of its last sector: "q2c" */
 	PHASE_CHAIN_Q2C, /* bio: first A of a chain to its end */
 	PHASE_G2I,       /* request */
+	PHASE_PLUG,      /* request: first Q of its bios to its thread's unplug */
 	PHASE_G2D,       /* request, where no I was seen */
 	PHASE_I2D,
 	PHASE_M2D,
-	PHASE_Q2D,          /* first Q of its bios to the first D */
-	PHASE_D2C,          /* last attempt */
-	PHASE_ATTEMPT_LOST, /* request, only if it was requeued: sum of D to R */
-	PHASE_REQUEUE_WAIT, /* request, only if it was requeued: sum of R to the next D */
-	PHASE_PREFLUSH,     /* request: its pre-flush at the device */
-	PHASE_POSTFLUSH,    /* request: its post-flush at the device */
-	PHASE_R_Q2C,        /* first Q to the end */
+	PHASE_Q2D,            /* first Q of its bios to the first D */
+	PHASE_D2C,            /* last attempt */
+	PHASE_ATTEMPT_LOST,   /* request, only if it was requeued: sum of D to R */
+	PHASE_REQUEUE_WAIT,   /* request, only if it was requeued: sum of R to the next D */
+	PHASE_PREFLUSH_WAIT,  /* request: G to the D of the flush command that is its pre-flush */
+	PHASE_PREFLUSH,       /* request: its pre-flush at the device */
+	PHASE_POSTFLUSH_WAIT, /* request: C of its data to the D of the flush command */
+	PHASE_POSTFLUSH,      /* request: its post-flush at the device */
+	PHASE_R_Q2C,          /* first Q to the end */
 	PHASE_NR
 };
 
@@ -169,6 +173,14 @@ struct device_sum {
 	uint64_t seeks, sequential;
 	double seek_sum_sectors; /* of absolute distances */
 	struct hist seek_sectors;
+
+	/* Reads that were issued while a write of some of their sectors was at the device. */
+	struct hazards {
+		uint64_t count, bytes; /* the bytes that overlap */
+		uint64_t first_ns, first_sector;
+		uint32_t first_pid; /* who queued that read */
+	} hazards;
+	struct steps depth_steps; /* depth over time, in the summary's window */
 };
 
 /* What a thread did, by its pid at Q. */

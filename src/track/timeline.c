@@ -16,6 +16,10 @@ static void account(struct tracker *t, struct device *d, uint64_t until_ns)
 	uint64_t ns = inside_window(t, d->changed_ns, until_ns);
 	uint32_t data = d->nr_issued - d->nr_flushing;
 
+	if (ns)
+		steps_add(&sum->depth_steps,
+			  d->changed_ns > t->begin_ns ? d->changed_ns : t->begin_ns,
+			  until_ns < t->options.to_ns ? until_ns : t->options.to_ns, d->nr_issued);
 	d->changed_ns = until_ns;
 	if (!ns)
 		return;

@@ -50,6 +50,9 @@ static void dispatch(struct tracker *t, struct device *d, const struct event *ev
 			t->cpu->splits++;
 		bio_split(t, d, ev);
 		break;
+	case ACT_SLEEPRQ:
+		bio_sleeps(t, d, ev);
+		break;
 	case ACT_RQ_MERGE:
 		rq_merge_rq(t, d, ev);
 		break;
@@ -72,8 +75,7 @@ static void count_unplug(struct tracker *t, const struct event *ev)
 	struct device *d;
 	struct cpu_sum *cpu;
 
-	if (!t->counting || !ev->device ||
-	    (ev->action != ACT_UNPLUG && ev->action != ACT_UNPLUG_TIMER))
+	if (!t->counting || !ev->device)
 		return;
 	d = device_known(t, ev->device);
 	if (!d)
@@ -120,7 +122,10 @@ static void one_event(struct tracker *t, const struct event *ev)
 	}
 	/* Plugs and messages may carry no device, or a whole one that has no I/O here. */
 	if (ev->class == CLASS_NONE) {
-		count_unplug(t, ev);
+		if (ev->action == ACT_UNPLUG || ev->action == ACT_UNPLUG_TIMER) {
+			plug_over(t, ev);
+			count_unplug(t, ev);
+		}
 		return;
 	}
 	d = device_at(t, ev->device);
@@ -214,6 +219,7 @@ void tracker_free(struct tracker *t)
 	slab_release(&t->rqs);
 	for (size_t i = 0; i < t->nr_devices; i++) {
 		free(t->devices[i]->past);
+		free(t->devices[i]->writes);
 		free(t->devices[i]);
 	}
 	free(t->devices);

@@ -14,6 +14,10 @@
 /* Takes finished I/O while it streams by; each may be NULL. The structs are borrowed. */
 struct track_sink {
 	void (*bio)(void *arg, const struct io_bio *bio);
+	/* The rest of a bio's life, told at the event: each piece of it that an A takes to another
+	 * device, and the first D of its first piece. io_bio.mark may be changed here. */
+	void (*bio_remapped)(void *arg, struct io_bio *bio, const struct event *remap);
+	void (*bio_issued)(void *arg, struct io_bio *bio);
 	void (*request)(void *arg, const struct io *io);
 	/* Requests and bios that have not ended, called from finish, requests first and each by
 	 * time; a bio that is in an open request is not told apart. (A bio whose G was lost is told of

@@ -215,7 +215,10 @@ static void latency_row(FILE *out, const char *key, const json_t *h)
 {
 	static const char *const keys[] = { "min", "mean", "p50", "p90", "p99", "p999", "max" };
 
-	fprintf(out, "  %-13s %8s", key, num_count(tree_u64(h, "n")).s);
+	/* A long label takes from the blanks before n. */
+	int width = (int)strlen(key) < 13 ? 13 : (int)strlen(key);
+
+	fprintf(out, "  %-*s %*s", width, key, 21 - width, num_count(tree_u64(h, "n")).s);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		quantile(out, h, keys[i]);
 	fputc('\n', out);

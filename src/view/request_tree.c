@@ -53,6 +53,8 @@ static json_t *phases(const struct request_entry *e)
 	if (io->data_from_ns != TIME_NONE) /* the pre-flush is the device's time, not the queue's */
 		get_ns = queue_ns = io->data_from_ns;
 	phase(obj, "g2i", get_ns, io->insert_ns);
+	if (io->unplug_ns != TIME_NONE)
+		phase(obj, "plug", io->queue_ns, io->unplug_ns);
 	if (io->insert_ns == TIME_NONE)
 		phase(obj, "g2d", get_ns, io->issue_ns);
 	phase(obj, "i2d", io->insert_ns, io->issue_ns);
@@ -74,11 +76,15 @@ static json_t *parts(const struct request_entry *e)
 	const struct io *io = &e->io;
 	json_t *obj = json_object();
 
-	if (io->data_from_ns != TIME_NONE)
+	if (io->data_from_ns != TIME_NONE) {
+		tree_count(obj, "preflush_wait", io->preflush_wait_ns);
 		tree_count(obj, "preflush", io->preflush_ns);
+	}
 	phase(obj, "data", io->last_issue_ns, end_of(e, io->complete_ns));
-	if (io->postflush_ns)
+	if (io->postflush_ns) {
+		tree_count(obj, "postflush_wait", io->postflush_wait_ns);
 		tree_count(obj, "postflush", io->postflush_ns);
+	}
 	return obj;
 }
 
