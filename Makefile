@@ -13,6 +13,7 @@ help:
 	@echo "make              build $(BUILD)/blklab and the manual page"
 	@echo "make demo         record a real ext4 on a scratch loop device and say where the time went (root)"
 	@echo "make check        all tests, release and sanitized (minutes)"
+	@echo "make check-vm     what needs other kernels and real disks, in QEMU (minutes; fetches two Debian kernels)"
 	@echo "make bench        speed and recording overhead against the classic tools, into doc/bench.md"
 	@echo "                  (BENCH_QUICK=1: a short run, printed only; BENCH_ONLY=text: one section)"
 	@echo "make install      into DESTDIR and prefix ($(prefix))"
@@ -35,6 +36,11 @@ demo:
 check:
 	@tools/deps build demo test
 	@test/run
+
+check-vm:
+	@tools/deps build vm
+	@$(MAKE) --no-print-directory all
+	@test/run-vm
 
 bench:
 	@tools/deps build test bench
@@ -61,4 +67,4 @@ install:
 clean:
 	rm -rf build build-*
 
-.PHONY: all help deps demo check bench check-clean fuzz format install clean
+.PHONY: all help deps demo check check-vm bench check-clean fuzz format install clean

@@ -85,11 +85,14 @@ static void print_leftovers(const json_t *doc)
 		printf("%-11s none\n", "leftovers");
 	json_array_foreach(leftovers, i, one)
 	{
+		const char *what = strcmp(or_na(text_of(one, "kind")), "trace") ? "instances/"
+										: "the trace of ";
+
 		if (json_is_true(json_object_get(one, "removed")))
-			printf("%-11s removed instances/%s of a killed recording\n", "leftovers",
+			printf("%-11s removed %s%s of a killed recording\n", "leftovers", what,
 			       text_of(one, "name"));
 		else
-			printf("%-11s cannot remove instances/%s: %s\n", "leftovers",
+			printf("%-11s cannot remove %s%s: %s\n", "leftovers", what,
 			       text_of(one, "name"), or_na(text_of(one, "why")));
 	}
 }

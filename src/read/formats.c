@@ -6,8 +6,6 @@
 
 #include "base/mem.h"
 
-extern const struct format format_blktrace_bin, format_trace_dir, format_text;
-
 const struct format *const formats[] = {
 	&format_trace_dir,
 	&format_blktrace_bin,

@@ -7,7 +7,8 @@
 
 #include "trace/format.h"
 
-extern const struct format *const formats[]; /* ends with NULL */
+extern const struct format format_blktrace_bin, format_trace_dir, format_text;
+extern const struct format *const formats[]; /* these; ends with NULL */
 
 /* Opens each group with the format that is surest of it. A group that no format wants, or whose
  * format cannot read it, is listed in facts->inputs as ignored with the reason, and noted. -1 with

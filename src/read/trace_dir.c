@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "read/blktrace_cpus.h"
+#include "read/formats.h"
 #include "read/ftrace_page.h"
 #include "trace/format.h"
 
@@ -37,7 +39,7 @@ static int dir_probe(struct input *in, struct error *err)
 		return looks_begun(in) ? 5 : 0;
 	len = blob_head(blob, PROBE_BYTES, &head, err);
 	if (len && memmem(head, len, "\"trace_version\"", 15))
-		return 100;
+		return 110; /* files of blktrace in it are not to be read without it */
 	/* Another program's, or ours with its keys in another order or damaged: others may want it,
 	 * but if nobody does, the sentence should be about meta.json. */
 	return 10;
@@ -351,16 +353,109 @@ static int add_cpus(struct input *in, struct facts *facts, struct sources *sourc
 	return 0;
 }
 
+static bool has_pages(const struct input *in)
+{
+	for (size_t i = 0; i < in->nr; i++)
+		if (page_blob_cpu(in->blobs[i].name) >= 0)
+			return true;
+	return false;
+}
+
+/* ---- recorded by the relay backend: the files of blktrace, one group per device --------------- */
+
+/* What the kernel dropped of that device while it was recorded, or NULL. */
+static const json_t *dropped_of(const json_t *meta, const char *base)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(json_object_get(meta, "relay"), i, one)
+	{
+		const char *file = json_string_value(json_object_get(one, "file"));
+		const json_t *dropped = json_object_get(one, "dropped");
+
+		if (file && !strcmp(file, base))
+			return json_is_integer(dropped) ? dropped : NULL;
+	}
+	return NULL;
+}
+
+/* The files themselves carry no count; meta.json does. */
+static void take_dropped(struct facts *facts, const json_t *meta, const char *base)
+{
+	const json_t *dropped = dropped_of(meta, base);
+
+	facts->inputs[facts->nr_inputs - 1].lacks_drops_of[0] = 0;
+	free(facts->dropped_unknown_why);
+	facts->dropped_unknown_why = NULL;
+	if (dropped) {
+		facts->dropped_told = true;
+		facts->dropped += (uint64_t)json_integer_value(dropped);
+	} else if (!json_is_true(json_object_get(meta, "complete"))) {
+		facts_dropped_unknown(facts, "the recorder did not finish, so what the kernel "
+					     "lost was not asked for");
+	} else {
+		facts_dropped_unknown(facts,
+				      "the kernel's count of dropped events could not be read");
+	}
+}
+
+/* Of a device's files, which lie side by side: the first one's place; *nr = how many, 0: no more. */
+static size_t next_set(const struct input *in, size_t from, size_t *nr)
+{
+	size_t len;
+
+	*nr = 0;
+	while (from < in->nr && blktrace_cpu_of_name(in->blobs[from].name) < 0)
+		from++;
+	if (from == in->nr)
+		return from;
+	len = (size_t)(strrchr(in->blobs[from].name, '.') - in->blobs[from].name);
+	while (from + *nr < in->nr && blktrace_cpu_of_name(in->blobs[from + *nr].name) >= 0 &&
+	       !strncmp(in->blobs[from + *nr].name, in->blobs[from].name, len + 1))
+		++*nr;
+	return from;
+}
+
+static int add_relay(struct input *in, struct facts *facts, struct sources *sources,
+		     const json_t *meta, struct error *err)
+{
+	size_t nr, at = next_set(in, 0, &nr);
+
+	if (!nr)
+		return error_set(err, "%s: holds no NAME.blktrace.N", in->label);
+	for (; nr; at = next_set(in, at + nr, &nr)) {
+		struct input set = { .label = in->label, .blobs = &in->blobs[at], .nr = nr };
+		const char *name = in->blobs[at].name;
+		int r;
+
+		set.base = mem_strndup(name, (size_t)(strstr(name, ".blktrace.") - name));
+		r = format_blktrace_bin.open(&set, facts, sources, err);
+		if (!r)
+			take_dropped(facts, meta, set.base);
+		free(set.base);
+		if (r)
+			return -1;
+	}
+	return 0;
+}
+
 static int dir_open(struct input *in, struct facts *facts, struct sources *sources,
 		    struct error *err)
 {
 	json_t *meta = read_meta(in, err);
-	int r;
+	const char *backend = json_string_value(json_object_get(meta, "backend"));
+	int r = 0;
 
 	if (!meta)
 		return -1;
-	facts_input(facts, in->label, "trace");
-	r = add_cpus(in, facts, sources, meta, err);
+	if (backend && !strcmp(backend, "relay"))
+		r = add_relay(in, facts, sources, meta, err);
+	/* Beside blktrace's files, pages tell only who started whom. */
+	if (!r && (!backend || strcmp(backend, "relay") != 0 || has_pages(in))) {
+		facts_input(facts, in->label, "trace");
+		r = add_cpus(in, facts, sources, meta, err);
+	}
 	if (!r) {
 		take_meta(facts, in, meta);
 		r = read_names(facts, in, get_u64(meta, "end_ns", UINT64_MAX), err);

@@ -80,11 +80,21 @@ static json_t *blk_tracer_json(const struct tracefs_dir *dir)
 	return value;
 }
 
-static void leftover_found(void *arg, const char *name, int errnum)
+static void leftover_add(json_t *list, const char *kind, const char *name, int errnum)
 {
-	json_array_append_new(arg,
-			      json_pack("{s:s, s:b, s:o}", "name", name, "removed", !errnum, "why",
-					errnum ? json_text(strerror(errnum)) : json_null()));
+	json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:o}", "kind", kind, "name", name,
+					      "removed", !errnum, "why",
+					      errnum ? json_text(strerror(errnum)) : json_null()));
+}
+
+static void instance_found(void *arg, const char *name, int errnum)
+{
+	leftover_add(arg, "instance", name, errnum);
+}
+
+static void trace_found(void *arg, const char *name, int errnum)
+{
+	leftover_add(arg, "trace", name, errnum);
 }
 
 static void add_tracefs(json_t *doc, const struct sysroot *root)
@@ -104,7 +114,10 @@ static void add_tracefs(json_t *doc, const struct sysroot *root)
 	}
 	json_object_set_new(doc, "events", events_json(&dir));
 	json_object_set_new(doc, "blk_tracer", blk_tracer_json(&dir));
-	instance_sweep(&dir, root, leftover_found, leftovers);
+	instance_sweep(&dir, root, instance_found, leftovers);
+	for (const struct backend *const *b = backends; *b; b++)
+		if ((*b)->sweep)
+			(*b)->sweep(root, trace_found, leftovers);
 	json_object_set_new(doc, "leftovers", leftovers);
 	tracefs_dir_close(&dir);
 }

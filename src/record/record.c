@@ -171,6 +171,9 @@ static int arm(struct recording *rec, struct error *err)
 		return -1;
 	if (rec->options->command)
 		plan.child = &rec->child;
+	for (const struct backend *const *b = backends; *b; b++)
+		if ((*b)->sweep)
+			(*b)->sweep(rec->root, NULL, NULL);
 	rec->recorder = rec->backend->start(&plan, err);
 	if (!rec->recorder)
 		return -1;

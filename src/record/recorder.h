@@ -29,6 +29,7 @@ struct recorder_plan {
 	struct outdir *out;
 	uint64_t buffer_bytes; /* per CPU; 0 = the backend's own choice */
 	bool no_plug;          /* leave out plug and unplug, which know no device */
+	bool tasks_only; /* only who forks, execs and is renamed, beside another backend (tracefs) */
 	/* The command, waiting for its go; NULL = none. start() sets its kernel_pid. */
 	struct child *child;
 };
@@ -64,7 +65,7 @@ struct backend {
 	struct recorder_progress (*progress)(const struct recorder *self);
 
 	/* From now on plug and unplug are not recorded: the most frequent events and the least
-	 * needed where I/O is fast. Once. */
+	 * needed where I/O is fast. Once. NULL: this backend cannot leave them out. */
 	void (*shed_plugs)(struct recorder *self);
 	/* Stops recording; then everything the kernel still holds is in the files. Once. */
 	int (*drain)(struct recorder *self, struct recorder_losses *losses, struct error *err);
@@ -72,11 +73,17 @@ struct backend {
 	/* Adds the backend's keys to meta.json: "clock", "cpus", "events", "ring", ... */
 	void (*describe)(const struct recorder *self, json_t *meta);
 
+	/* Clears what killed recorders of ours left in the kernel; as instance_sweep (instance.h). NULL:
+	 * start() does, or nothing can be left. */
+	int (*sweep)(const struct sysroot *root,
+		     void (*report)(void *arg, const char *name, int errnum), void *arg);
+
 	/* Gives everything back to the kernel (also without a drain) and frees. */
 	void (*stop)(struct recorder *self);
 };
 
 extern const struct backend backend_tracefs;
+extern const struct backend backend_relay;
 
 /* All backends, best first, NULL at the end. */
 extern const struct backend *const backends[];

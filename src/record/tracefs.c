@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "record/block_events.h"
+#include "record/cpus.h"
 #include "record/instance.h"
 #include "record/pidns.h"
 #include "record/recorder.h"
@@ -22,7 +23,6 @@
 #define BUFFER_MAX ((uint64_t)16 << 20) /* per CPU: 0.8 s of 325,000 events/s */
 #define BUFFER_MIN ((uint64_t)1 << 20)
 #define FORMAT_MAX (1 << 16)
-#define CPU_MAX    4096
 
 struct tracefs_recorder {
 	struct recorder recorder; /* first */
@@ -157,7 +157,8 @@ static int enable_row(struct tracefs_recorder *self, const struct recorder_plan 
 {
 	int done = 0;
 
-	if (row->place == PLACE_PLUG && plan->no_plug)
+	if ((row->place == PLACE_PLUG && plan->no_plug) ||
+	    (row->place != PLACE_NONE && plan->tasks_only))
 		return 0;
 	for (size_t i = 0; i < 2 && row->names[i] && !done; i++)
 		done = enable_event(self, plan, row->names[i], row->place, err);
@@ -175,28 +176,6 @@ static void find_child(const struct tracefs_recorder *self, const struct recorde
 {
 	if (plan->child && pidns_own(plan->root) != PIDNS_INITIAL)
 		plan->child->kernel_pid = instance_kernel_pid(&self->instance, plan->child);
-}
-
-/* The online CPUs, from "0-3,8"; returns how many. */
-static size_t online_cpus(const struct sysroot *root, int *cpus)
-{
-	char *text = sysroot_read(root, 1 << 16, "/sys/devices/system/cpu/online");
-	size_t nr = 0;
-
-	for (char *at = text; at && *at;) {
-		long from = strtol(at, &at, 10);
-		long to = *at == '-' ? strtol(at + 1, &at, 10) : from;
-
-		for (long cpu = from; cpu <= to && nr < CPU_MAX; cpu++)
-			cpus[nr++] = (int)cpu;
-		if (*at != ',')
-			break;
-		at++;
-	}
-	free(text);
-	if (!nr)
-		cpus[nr++] = 0;
-	return nr;
 }
 
 static int set_up_instance(struct tracefs_recorder *self, const struct recorder_plan *plan,

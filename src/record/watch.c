@@ -92,7 +92,8 @@ static void check_rate(struct recording *rec)
 {
 	uint64_t completed, last = rec->completed;
 
-	if (rec->plugs_shed || rec->options->no_plug || rec->options->keep_plugs)
+	if (rec->plugs_shed || rec->options->no_plug || rec->options->keep_plugs ||
+	    !rec->backend->shed_plugs)
 		return;
 	completed = sampler_completed(&rec->sampler);
 	rec->completed = completed;

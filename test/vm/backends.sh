@@ -1,0 +1,16 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# The same I/O recorded by every backend at once, on many kinds of disks: the request tables are equal.
+set -eu -o pipefail
+
+out=$WORK/out
+tools/vm/run -k "$1" -t 300 -m 1024 -o "$out" -d virtio:128M -d nvme:128M -d virtio:128M \
+	-d virtio:128M -d virtio:128M -p mdadm -p dmsetup -p mkfs.ext4 -p "$BLKLAB" -f test/vm/guest/lib.sh \
+	test/vm/guest/backends.sh >"$WORK/log" 2>&1 || { cat "$WORK/log" "$out/log"; exit 1; }
+status=0
+for name in virtio nvme raid1 crypt errors lost; do
+	python3 -B test/vm/tables.py "$BLKLAB" $name "$out/$name.relay" "$out/$name.tracefs" || status=1
+done
+[ $status = 0 ] || cat "$out/log"
+exit $status
