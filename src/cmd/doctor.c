@@ -50,6 +50,49 @@ static void print_events(const json_t *doc)
 		       text_of(event, "what"));
 }
 
+static void print_capabilities(const json_t *doc)
+{
+	const json_t *caps = json_object_get(doc, "capabilities");
+	const json_t *memory = json_object_get(doc, "memory_available_bytes");
+
+	if (json_is_object(caps))
+		printf("%-11s %s, CAP_SYS_ADMIN %s, CAP_BPF %s, CAP_PERFMON %s\n", "rights",
+		       json_is_true(json_object_get(caps, "root")) ? "root" : "not root",
+		       json_is_true(json_object_get(caps, "sys_admin")) ? "yes" : "no",
+		       json_is_true(json_object_get(caps, "bpf")) ? "yes" : "no",
+		       json_is_true(json_object_get(caps, "perfmon")) ? "yes" : "no");
+	if (json_is_integer(memory))
+		printf("%-11s %lld MiB available (buffers take at most a sixteenth)\n", "memory",
+		       (long long)json_integer_value(memory) >> 20);
+}
+
+static void print_config(const json_t *doc)
+{
+	const json_t *config = json_object_get(doc, "config"), *value;
+	const json_t *blktrace = json_object_get(doc, "blktrace");
+	const char *key;
+
+	printf("%-11s %s\n", "blktrace",
+	       json_is_null(blktrace)   ? "n/a: there is no disk to tell by"
+	       : json_is_true(blktrace) ? "in this kernel (CONFIG_BLK_DEV_IO_TRACE)"
+					: "not in this kernel (CONFIG_BLK_DEV_IO_TRACE)");
+	json_object_foreach((json_t *)config, key,
+			    value) if (!strcmp(json_string_value(value), "n"))
+		printf("%-11s %s is off\n", "config", key);
+}
+
+static void print_tracers(const json_t *doc)
+{
+	const json_t *tracers = json_object_get(doc, "tracers"), *one;
+	size_t i;
+
+	if (!json_array_size(tracers))
+		printf("%-11s none is running\n", "tracers");
+	json_array_foreach(tracers, i, one)
+		printf("%-11s running, somebody else's or another blklab's: %s %s\n", "tracers",
+		       text_of(one, "what"), or_na(text_of(one, "name")));
+}
+
 static void print_machine(const json_t *doc)
 {
 	const json_t *bpf = json_object_get(doc, "bpf");
@@ -62,6 +105,12 @@ static void print_machine(const json_t *doc)
 	       json_is_true(json_object_get(doc, "tracefs_mounted"))
 		       ? "tracefs is mounted"
 		       : "tracefs is not mounted (record mounts it while it runs)");
+	printf("%-11s %s\n", "",
+	       json_is_true(json_object_get(doc, "debugfs_mounted"))
+		       ? "debugfs is mounted"
+		       : "debugfs is not mounted (the relay backend mounts it while it runs)");
+	print_capabilities(doc);
+	print_config(doc);
 	printf("%-11s %s\n", "blk tracer",
 	       json_is_null(tracer)   ? "n/a"
 	       : json_is_true(tracer) ? "in this kernel (not used)"
@@ -148,6 +197,7 @@ static void print_text(const json_t *doc)
 	print_backends(doc);
 	print_events(doc);
 	print_machine(doc);
+	print_tracers(doc);
 	print_leftovers(doc);
 	json_array_foreach(json_object_get(doc, "devices"), i, device) print_device(device);
 }

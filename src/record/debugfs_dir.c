@@ -18,6 +18,15 @@ static bool is_debugfs(const char *path)
 	return !statfs(path, &fs) && fs.f_type == DEBUGFS_MAGIC;
 }
 
+bool debugfs_dir_is_mounted(const struct sysroot *root)
+{
+	char *path = sysroot_path(root, PLACE);
+	bool mounted = is_debugfs(path);
+
+	free(path);
+	return mounted;
+}
+
 bool debugfs_dir_open(struct debugfs_dir *dir, const struct sysroot *root, struct obstacle *no)
 {
 	*dir = (struct debugfs_dir){ .path = sysroot_path(root, PLACE) };

@@ -19,5 +19,7 @@ struct debugfs_dir {
  * close. */
 bool debugfs_dir_open(struct debugfs_dir *dir, const struct sysroot *root, struct obstacle *no);
 void debugfs_dir_close(struct debugfs_dir *dir);
+/* Is it mounted anyway? */
+bool debugfs_dir_is_mounted(const struct sysroot *root);
 
 #endif

@@ -15,6 +15,7 @@
 #include "record/devices.h"
 #include "record/instance.h"
 #include "record/jsontext.h"
+#include "record/machine.h"
 #include "record/recorder.h"
 #include "record/tracefs_dir.h"
 
@@ -109,6 +110,7 @@ static void add_tracefs(json_t *doc, const struct sysroot *root)
 		json_object_set_new(doc, "blk_tracer", json_null());
 		json_object_set_new(doc, "leftovers", json_null());
 		json_object_set_new(doc, "leftovers_why", json_text(no.why));
+		json_object_set_new(doc, "tracers", machine_tracers(root, NULL));
 		json_decref(leftovers);
 		return;
 	}
@@ -119,6 +121,7 @@ static void add_tracefs(json_t *doc, const struct sysroot *root)
 		if ((*b)->sweep)
 			(*b)->sweep(root, trace_found, leftovers);
 	json_object_set_new(doc, "leftovers", leftovers);
+	json_object_set_new(doc, "tracers", machine_tracers(root, &dir));
 	tracefs_dir_close(&dir);
 }
 
@@ -194,6 +197,7 @@ static json_t *devices_doc(const struct sysroot *root, const char *name, struct 
 
 json_t *doctor_json(const struct sysroot *root, const char *device, struct error *err)
 {
+	uint64_t memory = machine_memory_bytes(root);
 	json_t *devices = NULL, *doc;
 	struct utsname uts;
 	char *lockdown;
@@ -214,6 +218,12 @@ json_t *doctor_json(const struct sysroot *root, const char *device, struct error
 	json_object_set_new(doc, "lockdown", json_text(lockdown));
 	add_tracefs(doc, root);
 	json_object_set_new(doc, "bpf", bpf_json(root, lockdown));
+	json_object_set_new(doc, "config", machine_config(root));
+	json_object_set_new(doc, "blktrace", machine_blktrace(root));
+	json_object_set_new(doc, "debugfs_mounted", machine_debugfs(root));
+	json_object_set_new(doc, "capabilities", machine_capabilities(root));
+	json_object_set_new(doc, "memory_available_bytes",
+			    memory ? json_integer((json_int_t)memory) : json_null());
 	if (devices)
 		json_object_set_new(doc, "devices", devices);
 	free(lockdown);

@@ -13,7 +13,8 @@
 /* Removes our own leftovers and describes everything; with a device (a path or name, may be NULL)
  * also that and what lies below it. A new object with "can_record", "backends": [{"name", "what",
  * "can_record", "why", "fix"}], "kernel", "lockdown", "tracefs_mounted", "events", "blk_tracer",
- * "bpf", "leftovers", "devices"; NULL with err where the device cannot be found. */
+ * "bpf", "leftovers", "devices", and of machine.h "config", "blktrace", "tracers", "capabilities",
+ * "memory_available_bytes", "debugfs_mounted"; NULL with err where the device cannot be found. */
 json_t *doctor_json(const struct sysroot *root, const char *device, struct error *err);
 
 #endif

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "record/cpus.h"
 #include "record/debugfs_dir.h"
+#include "record/machine.h"
 #include "record/recorder.h"
 #include "record/relay_cpu.h"
 #include "record/relay_dev.h"
@@ -23,6 +24,7 @@
 #include "record/when.h"
 
 #define SUB_BUFFER_BYTES   (512u << 10)
+#define LEAST_BYTES        (16u << 10)
 #define LEAST_BUFFERS      4u
 #define TASKS_BUFFER_BYTES (1u << 20)
 #define USUAL_BUFFERS      16u /* 8 MiB per CPU and device: 0.5 s of 325,000 events/s */
@@ -187,16 +189,26 @@ static void relay_stop(struct recorder *recorder)
 	free(self);
 }
 
+/* Per CPU and device: what was asked for, else at most a sixteenth of what is free, all together. */
 static void choose_buffers(struct relay_recorder *self, const struct recorder_plan *plan)
 {
-	uint64_t nr = plan->buffer_bytes / SUB_BUFFER_BYTES;
+	int *online = mem_zalloc(CPU_MAX * sizeof(*online));
+	size_t users = online_cpus(plan->root, online) * plan->devices->nr;
+	uint64_t share = machine_memory_bytes(plan->root) / 16 / (users ? users : 1);
+	uint64_t most = (uint64_t)USUAL_BUFFERS * SUB_BUFFER_BYTES;
+	uint64_t bytes = plan->buffer_bytes      ? plan->buffer_bytes
+			 : share && share < most ? share
+						 : most;
 
+	free(online);
 	self->buffer_bytes = SUB_BUFFER_BYTES;
-	self->nr_buffers = !plan->buffer_bytes  ? USUAL_BUFFERS
-			   : nr < LEAST_BUFFERS ? LEAST_BUFFERS
-						: (uint32_t)nr;
-	if (nr < LEAST_BUFFERS && plan->buffer_bytes)
-		self->buffer_bytes = (uint32_t)(plan->buffer_bytes / LEAST_BUFFERS);
+	if (bytes < (uint64_t)LEAST_BUFFERS * SUB_BUFFER_BYTES)
+		self->buffer_bytes = (uint32_t)(bytes / LEAST_BUFFERS);
+	if (self->buffer_bytes < LEAST_BYTES)
+		self->buffer_bytes = LEAST_BYTES;
+	self->nr_buffers = (uint32_t)(bytes / self->buffer_bytes);
+	if (self->nr_buffers < LEAST_BUFFERS)
+		self->nr_buffers = LEAST_BUFFERS;
 }
 
 static struct recorder *relay_start(const struct recorder_plan *plan, struct error *err)

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "trace/blktrace_errors.h"
 
 #define CLAIMS "/run/blklab"
 
@@ -153,24 +154,24 @@ static bool is_leftover(int claim_fd, const char *dir)
 	return inode && inode == trace_inode(dir);
 }
 
+static int refused(const struct relay_dev *dev, enum blktrace_call call, int errnum,
+		   struct error *err)
+{
+	const char *name = blktrace_errno_name(errnum);
+
+	return error_set(err, "%s: %s failed with %s: %s", dev->device->name,
+			 blktrace_call_words(call), name ? name : strerror(errnum),
+			 blktrace_error(call, errnum)->cause);
+}
+
 static int setup_refused(const struct relay_dev *dev, int errnum, struct error *err)
 {
-	const char *name = dev->device->name;
-
 	if (errnum == EBUSY)
 		return error_set(err,
 				 "%s is being traced by somebody else (blktrace, or ftrace's blk "
 				 "tracer); that is left alone",
-				 name);
-	if (errnum == ENOTTY)
-		return error_set(err, "%s: this kernel has no blktrace (CONFIG_BLK_DEV_IO_TRACE)",
-				 name);
-	if (errnum == ENOMEM)
-		return error_set(err,
-				 "%s: the kernel has no memory for the trace's buffers (a smaller "
-				 "--buffer helps)",
-				 name);
-	return error_errno(err, errnum, "%s: the kernel refuses to trace", name);
+				 dev->device->name);
+	return refused(dev, CALL_SETUP, errnum, err);
 }
 
 int relay_dev_setup(struct relay_dev *dev, const struct sysroot *root, const char *debugfs,
@@ -206,7 +207,7 @@ int relay_dev_setup(struct relay_dev *dev, const struct sysroot *root, const cha
 int relay_dev_start(struct relay_dev *dev, struct error *err)
 {
 	if (ioctl(dev->fd, BLKTRACESTART))
-		return error_errno(err, errno, "cannot start tracing %s", dev->device->name);
+		return refused(dev, CALL_START, errno, err);
 	return 0;
 }
 

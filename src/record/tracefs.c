@@ -14,6 +14,7 @@
 #include "record/block_events.h"
 #include "record/cpus.h"
 #include "record/instance.h"
+#include "record/machine.h"
 #include "record/pidns.h"
 #include "record/recorder.h"
 #include "record/ring.h"
@@ -71,15 +72,12 @@ static int set(struct tracefs_recorder *self, const char *file, const char *valu
 
 static uint64_t choose_buffer_bytes(const struct recorder_plan *plan, size_t nr_cpus)
 {
-	char *text = sysroot_read(plan->root, 1 << 16, "/proc/meminfo");
-	const char *at = text ? strstr(text, "MemAvailable:") : NULL;
 	/* At most a sixteenth of what is free, all CPUs together. */
-	uint64_t share = at ? strtoull(at + 13, NULL, 10) * 1024 / 16 / nr_cpus : BUFFER_MAX;
+	uint64_t share = machine_memory_bytes(plan->root) / 16 / nr_cpus;
 
-	free(text);
 	if (plan->buffer_bytes)
 		return plan->buffer_bytes;
-	return share > BUFFER_MAX ? BUFFER_MAX : share < BUFFER_MIN ? BUFFER_MIN : share;
+	return !share || share > BUFFER_MAX ? BUFFER_MAX : share < BUFFER_MIN ? BUFFER_MIN : share;
 }
 
 /* Copies a text file of tracefs to formats/NAME. */

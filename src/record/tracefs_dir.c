@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -40,8 +42,12 @@ char *lockdown_state(const struct sysroot *root)
 static bool is_tracefs(const char *path)
 {
 	char *mark = mem_printf("%s/trace_clock", path);
-	/* EPERM under lockdown and EACCES for users mean that it is there. */
+	/* EPERM under lockdown and EACCES for users mean that it is there. With lockdown=confidentiality from
+	 * the start it is there and empty. */
 	bool is = !access(mark, F_OK) || errno != ENOENT;
+	struct statfs fs;
+
+	is = is || (!statfs(path, &fs) && fs.f_type == TRACEFS_MAGIC);
 
 	free(mark);
 	return is;
@@ -104,7 +110,7 @@ static bool is_usable(const struct sysroot *root, const char *path, struct obsta
 
 	if (fd >= 0)
 		close(fd);
-	if (errnum == EPERM && lockdown && !strcmp(lockdown, "confidentiality"))
+	if (errnum && lockdown && !strcmp(lockdown, "confidentiality"))
 		usable =
 			blocked(no,
 				"kernel lockdown is in confidentiality mode, which forbids tracing",

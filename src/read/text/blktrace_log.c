@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "read/text/blktrace_errors.h"
 #include "read/text/finding.h"
 #include "read/text/line_scan.h"
 #include "read/text/text.h"
+#include "trace/blktrace_errors.h"
 
 #define FAILURES_MAX 256u /* different ones */
 

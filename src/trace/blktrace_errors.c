@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "read/text/blktrace_errors.h"
+#include "trace/blktrace_errors.h"
 
 #include <errno.h>
 #include <stddef.h>

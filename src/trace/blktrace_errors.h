@@ -2,8 +2,8 @@
  *
  * Why a capture with blktrace failed, and what to do: by the call that failed and its errno.
  */
-#ifndef BLKLAB_READ_TEXT_BLKTRACE_ERRORS_H
-#define BLKLAB_READ_TEXT_BLKTRACE_ERRORS_H
+#ifndef BLKLAB_TRACE_BLKTRACE_ERRORS_H
+#define BLKLAB_TRACE_BLKTRACE_ERRORS_H
 
 enum blktrace_call {
 	CALL_SETUP,    /* the ioctl BLKTRACESETUP, BLKTRACESETUP2 */
