@@ -61,19 +61,42 @@ static char *device_term(enum event_place place, const struct rec_device *device
 			  device->dev, device->part_start, end);
 }
 
+static char *joined(char *filter, char *term)
+{
+	char *longer = filter ? mem_printf("%s || %s", filter, term) : mem_strdup(term);
+
+	free(term);
+	free(filter);
+	return longer;
+}
+
+/* Devices of the major of hidden paths that are not known to be something else. */
+static char *hidden_term(const struct rec_devices *devices)
+{
+	char *term = mem_printf("(dev >= %" PRIu32 " && dev < %" PRIu32, DEVICE_HIDDEN_MAJOR << 20,
+				(DEVICE_HIDDEN_MAJOR + 1) << 20);
+	char *whole;
+
+	for (size_t i = 0; i < devices->nr_visible; i++) {
+		char *longer = mem_printf("%s && dev != %" PRIu32, term, devices->visible[i]);
+
+		free(term);
+		term = longer;
+	}
+	whole = mem_printf("%s)", term);
+	free(term);
+	return whole;
+}
+
 char *event_filter(enum event_place place, const struct rec_devices *devices)
 {
 	char *filter = NULL;
 
 	if (place == PLACE_NONE || place == PLACE_PLUG)
 		return NULL;
-	for (size_t i = 0; i < devices->nr; i++) {
-		char *term = device_term(place, &devices->list[i]);
-		char *longer = filter ? mem_printf("%s || %s", filter, term) : mem_strdup(term);
-
-		free(term);
-		free(filter);
-		filter = longer;
-	}
+	for (size_t i = 0; i < devices->nr; i++)
+		filter = joined(filter, device_term(place, &devices->list[i]));
+	if (filter && devices->hidden_paths && place != PLACE_REMAP)
+		filter = joined(filter, hidden_term(devices));
 	return filter;
 }

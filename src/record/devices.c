@@ -145,6 +145,67 @@ static int as_partition(struct rec_device *device, const struct sysroot *root, c
 	return result;
 }
 
+/* "nvme0c1n2" is a path of the head "nvme0n2". */
+static bool is_path_of(const char *name, const char *head)
+{
+	unsigned int subsystem, path, space;
+	char made[64];
+
+	if (sscanf(name, "nvme%uc%un%u", &subsystem, &path, &space) != 3)
+		return false;
+	snprintf(made, sizeof(made), "nvme%un%u", subsystem, space);
+	return !strcmp(made, head);
+}
+
+static bool has_hidden_path(const struct sysroot *root, const char *head)
+{
+	char *path = sysroot_path(root, "/sys/block");
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	bool found = false;
+
+	free(path);
+	while (dir && !found && (entry = readdir(dir))) {
+		char *hidden =
+			is_path_of(entry->d_name, head)
+				? sysroot_read(root, SMALL, "/sys/block/%s/hidden", entry->d_name)
+				: NULL;
+
+		found = hidden && hidden[0] == '1';
+		free(hidden);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+static void list_visible(struct rec_devices *devices, const struct sysroot *root)
+{
+	char *path = sysroot_path(root, "/sys/dev/block");
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	uint32_t dev;
+
+	free(path);
+	while (dir && (entry = readdir(dir))) {
+		if (!device_parse(entry->d_name, &dev) || dev >> 20 != DEVICE_HIDDEN_MAJOR)
+			continue;
+		devices->visible = mem_grow(devices->visible, devices->nr_visible, sizeof(dev));
+		devices->visible[devices->nr_visible++] = dev;
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static void note_hidden_paths(struct rec_devices *devices, const struct sysroot *root,
+			      const char *name)
+{
+	if (devices->hidden_paths || strncmp(name, "nvme", 4) || !has_hidden_path(root, name))
+		return;
+	devices->hidden_paths = true;
+	list_visible(devices, root);
+}
+
 int devices_add(struct rec_devices *devices, const struct sysroot *root, uint32_t dev,
 		const char *why, struct error *err)
 {
@@ -167,6 +228,7 @@ int devices_add(struct rec_devices *devices, const struct sysroot *root, uint32_
 		return error_set(err, "more than %d devices lie below what was named", MAX_DEVICES);
 	devices->list = mem_grow(devices->list, devices->nr, sizeof(*devices->list));
 	devices->list[devices->nr++] = device;
+	note_hidden_paths(devices, root, device.name);
 	return add_slaves(devices, root, device.dev, device.name, err);
 }
 
@@ -237,6 +299,7 @@ int devices_add_mount(struct rec_devices *devices, const struct sysroot *root, c
 void devices_release(struct rec_devices *devices)
 {
 	free(devices->list);
+	free(devices->visible);
 	*devices = (struct rec_devices){ 0 };
 }
 

@@ -31,7 +31,15 @@ struct rec_device {
 struct rec_devices {
 	struct rec_device *list; /* owned; the ones asked for come before what lies below them */
 	size_t nr;
+	/* The paths below an NVMe head of several are hidden: their events carry numbers (of the major
+	 * below) that sysfs does not tell. Those it does tell are others' and stand here. */
+	bool hidden_paths;
+	uint32_t *visible; /* owned array */
+	size_t nr_visible;
 };
+
+#define DEVICE_HIDDEN_MAJOR \
+	259u /* block/genhd.c gives paths the numbers of partitions beyond a disk's own */
 
 /* Adds the block device at a path, or with that bare name ("sda"). */
 int devices_add_named(struct rec_devices *devices, const struct sysroot *root, const char *name,

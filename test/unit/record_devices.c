@@ -214,6 +214,31 @@ static void filters_are_those_of_the_model(void **state)
 	devices_release(&devices);
 }
 
+/* Their numbers are not told: all of their major but those that are told. */
+static void hidden_paths_of_an_nvme_head(void **state)
+{
+	struct fake *fake = *state;
+	struct rec_devices devices = { 0 }, other = { 0 };
+	struct error err = { 0 };
+	char *filter;
+
+	put_device(fake, "/sys/devices/nvme0n1", "nvme0n1", "259:7");
+	put(fake, "/sys/block/nvme0c0n1/hidden", "1\n");
+	put(fake, "/sys/block/nvme1c0n1/hidden", "1\n"); /* of another head */
+	assert_int_equal(devices_add_named(&other, &fake->root, "sdb", &err), 0);
+	assert_false(other.hidden_paths);
+	assert_int_equal(devices_add_named(&devices, &fake->root, "nvme0n1", &err), 0);
+	assert_true(devices.hidden_paths);
+	filter = event_filter(PLACE_RANGE, &devices);
+	assert_non_null(strstr(filter, "dev == 271581191 || (dev >= 271581184 && dev < 272629760"));
+	assert_non_null(strstr(filter, " && dev != 271581191"));
+	assert_non_null(strstr(filter, " && dev != 271581187")); /* sda's partition 259:3 */
+	free(filter);
+	check_filter(PLACE_REMAP, &devices, "dev == 271581191 || old_dev == 271581191");
+	devices_release(&devices);
+	devices_release(&other);
+}
+
 static void what_is_no_device_is_refused(void **state)
 {
 	struct fake *fake = *state;
@@ -307,6 +332,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_stack_is_followed_to_its_leaves, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(filters_are_those_of_the_model, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(hidden_paths_of_an_nvme_head, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_no_device_is_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(meta_tells_of_loop_devices, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(meta_tells_what_they_are, set_up, tear_down),

@@ -6,11 +6,12 @@ set -eu -o pipefail
 
 out=$WORK/out
 tools/vm/run -k "$1" -t 300 -m 1024 -o "$out" -d virtio:128M -d nvme:128M -d virtio:128M \
-	-d virtio:128M -d virtio:128M -p mdadm -p dmsetup -p mkfs.ext4 -p "$BLKLAB" -f test/vm/guest/lib.sh \
+	-d virtio:128M -d virtio:128M -d nvme-multipath:128M -p mdadm -p dmsetup -p mkfs.ext4 -p "$BLKLAB" -f test/vm/guest/lib.sh \
 	test/vm/guest/backends.sh >"$WORK/log" 2>&1 || { cat "$WORK/log" "$out/log"; exit 1; }
 status=0
 for name in virtio nvme raid1 crypt errors lost; do
 	python3 -B test/vm/tables.py "$BLKLAB" $name "$out/$name.relay" "$out/$name.tracefs" || status=1
 done
+python3 -B test/vm/multipath.py "$BLKLAB" "$out/multipath.relay" "$out/multipath.tracefs" || status=1
 [ $status = 0 ] || cat "$out/log"
 exit $status

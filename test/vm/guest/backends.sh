@@ -23,6 +23,8 @@ done
 recorders virtio "$(disk disk0)" workload "$(disk disk0)"
 recorders nvme "$(disk disk1)" workload "$(disk disk1)"
 
+recorders multipath "$(disk disk5)" workload "$(disk disk5)"
+
 mdadm --create /dev/md0 --run --level=1 --raid-devices=2 --assume-clean --metadata=1.2 "$(disk disk2)" "$(disk disk3)" 2>&1
 recorders raid1 md0 workload /dev/md0
 mdadm --stop /dev/md0 2>&1
