@@ -12,7 +12,8 @@
 #include "cmd/help.h"
 
 static const struct command *const commands[] = { &cmd_record,   &cmd_report, &cmd_verify,
-						  &cmd_blkparse, &cmd_doctor, &cmd_help };
+						  &cmd_blkparse, &cmd_btt,    &cmd_doctor,
+						  &cmd_help };
 
 #define NR_COMMANDS  (sizeof(commands) / sizeof(commands[0]))
 #define NAME_MAX_LEN 32

@@ -22,10 +22,11 @@
 /* A device, in the order of its first Q or A; at the tracker's index it may be found too. */
 struct btt_device {
 	uint32_t number;
-	char *label;   /* owned: "maj,min", or its name in the map of -M: part of file names */
-	bool shown;    /* not left out by -D */
-	bool remapper; /* bio-based: known only at the end, in parts' finish */
+	char *label; /* owned: "maj,min", or its name in the map of -M: part of file names */
+	bool shown;  /* not left out by -D */
+	bool remapper; /* bio-based, maps its I/O to others: known only at the end, in parts' finish */
 	uint64_t first_ns, last_ns; /* of its events that count */
+	size_t index;               /* in btt.devices */
 };
 
 struct btt {
@@ -38,16 +39,26 @@ struct btt {
 	size_t nr_by_track;
 	uint64_t now_ns;   /* the time of the event that is being handled, as parts see it */
 	uint64_t shift_ns; /* tracker's and io_bio's times minus this are those */
-	uint64_t last_ns;  /* of the last event that counts */
+	uint64_t first_ns, last_ns; /* of the first and the last event that count */
+	/* The D that is being handled is of a request that was issued before and came back (R): it
+	 * is not counted as another I/O. */
+	bool again;
+	struct btt_processes *processes; /* owned; btt_process() */
+	struct btt_map *map;             /* owned; the names of -M, or NULL */
 	FILE *avg, *dat,
 		*msg; /* borrowed: where tables, ranges and messages go; all may be stdout */
+	FILE *xvg;    /* borrowed; NULL: not wanted */
 	bool failed;  /* a file could not be opened or written: said so on stderr */
 };
 
 /* A section of the output or a kind of file. Each keeps its own state. Events come only of devices
  * that have begun to count (first Q or A), inside of -t and -T, and not with 0 bytes where the
  * classic leaves those out; times are the parts' (btt.now_ns). Any of the functions but new and free
- * may be NULL. */
+ * may be NULL.
+ *
+ * Every other action comes too: of a request-based device the C of a request is ACT_COMPLETE, what
+ * ends on a bio-based one ACT_BIO_COMPLETE; a merge of requests is ACT_RQ_MERGE. With -r no A comes,
+ * and `remapped` neither. io_bio.mark is the tables'. */
 struct btt_part {
 	const char *name;
 	bool (*wanted)(const struct btt_options *o); /* NULL: always */
@@ -63,6 +74,12 @@ struct btt_part {
 		       const struct event *ev);
 	void (*ended)(void *self, struct btt_device *dev, const struct io_bio *bio,
 		      const struct event *ev);
+	/* At the end of a request, which is not one that was lost. Those of 0 bytes (flush commands)
+	 * never come, nor those of passthrough. */
+	void (*request)(void *self, struct btt_device *dev, const struct io *io);
+	/* Of such a bio or request the end was lost: it is given up. */
+	void (*bio_lost)(void *self, struct btt_device *dev, const struct io_bio *bio);
+	void (*request_lost)(void *self, struct btt_device *dev, const struct io *io);
 	void (*finish)(
 		void *self); /* after the last event: what is written at the end, in table order */
 	void (*free)(void *self);
@@ -81,14 +98,23 @@ static inline uint64_t btt_ns(const struct btt *b, uint64_t ns)
 	return ns == TIME_NONE ? TIME_NONE : ns - b->shift_ns;
 }
 
+/* For output: rounded as the classic does, which adds the parts. */
+static inline double btt_seconds(uint64_t ns)
+{
+	return (double)(ns / 1000000000) + (double)(ns % 1000000000) / 1e9;
+}
+
 /* t2 - t1 as the classic has it in its tables: at least 1 ns, also where clocks ran backwards. */
 static inline uint64_t btt_elapsed(uint64_t from_ns, uint64_t to_ns)
 {
 	return to_ns > from_ns ? to_ns - from_ns : 1;
 }
 
-/* The name of the thread by which its numbers are added up: as the tables show it; static until the end. */
+/* The name of the thread by which its numbers are added up, as the tables show it; one name is one pointer
+ * until the end. time_ns is the parts' (as btt.now_ns). */
 const char *btt_process(struct btt *b, uint32_t pid, uint64_t time_ns);
+/* Is it wanted by -e: its name, or what stands before a slash in it? True without -e. */
+bool btt_process_shown(const struct btt_options *o, const char *name);
 
 /* ---- seek distances (btt_seek.c), of Qs or of Ds of one device ---- */
 
@@ -109,19 +135,20 @@ struct btt_live {
 	size_t nr;
 };
 
-void btt_live_add(struct btt_live *live, uint64_t from_ns, uint64_t to_ns); /* in order of to_ns */
+/* Nearly in order of to_ns; in any order it is only slower. */
+void btt_live_add(struct btt_live *live, uint64_t from_ns, uint64_t to_ns);
 void btt_live_release(struct btt_live *live);
 
 /* ---- files (btt_files.c) ---- */
 
-/* A file of the user's, written through a buffer. Opened when it is made; removed at the end where nothing was
- * written to it and keep_empty is false. Hundreds may be open: the limit is raised, and where that
- * does not do, files are closed and opened again to append. */
+/* A file of the user's, which is emptied when it is made, and removed at the end where nothing was written to
+ * it and keep_empty is false. Hundreds may be there: none but FIFOs and the like is held open. What cannot be
+ * opened or written sets btt.failed; the first time it is told on stderr. */
 struct btt_file;
 struct btt_file *btt_file_new(struct btt *b, bool keep_empty, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void btt_file_printf(struct btt_file *file, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-void btt_file_free(struct btt_file *file); /* closes; errors are told, and set btt.failed */
+void btt_file_free(struct btt_file *file); /* writes what is left; NULL is fine */
 
 #endif

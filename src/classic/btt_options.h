@@ -21,7 +21,7 @@ struct btt_options {
 	uint64_t range_delta_ns;   /* -d, 0.1 s */
 	uint32_t *devices;         /* owned: -D, in its order; NULL: all */
 	size_t nr_devices;
-	const char **processes; /* owned: -e, names in its order; NULL: all */
+	char **processes; /* owned array of owned: -e, names in its order; NULL: all */
 	size_t nr_processes;
 	bool no_processes;            /* -e with an empty string */
 	const char *iostat;           /* -I */

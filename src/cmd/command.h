@@ -21,6 +21,7 @@ struct command {
 	int (*run)(int argc, char **argv, const struct sysroot *root, struct error *err);
 };
 
-extern const struct command cmd_record, cmd_report, cmd_verify, cmd_blkparse, cmd_doctor, cmd_help;
+extern const struct command cmd_record, cmd_report, cmd_verify, cmd_blkparse, cmd_btt, cmd_doctor,
+	cmd_help;
 
 #endif

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/record.h"
 
+#include <errno.h>
+#include <linux/magic.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -12,6 +16,7 @@
 #include "cmd/command.h"
 #include "cmd/help.h"
 #include "cmd/option.h"
+#include "trace/event.h"
 
 #define BUFFER_LEAST (64 << 10)
 #define BUFFER_MOST  ((uint64_t)1 << 30)
@@ -24,7 +29,11 @@ enum {
 	OPT_NO_PLUG,
 	OPT_PLUG,
 	OPT_EXIT,
-	OPT_NO_REPORT
+	OPT_NO_REPORT,
+	OPT_SLOWER,
+	OPT_PID,
+	OPT_CLASS,
+	OPT_CGROUP
 };
 
 struct options {
@@ -87,6 +96,71 @@ static int parse_buffer(struct options *o, const char *text, struct error *err)
 	return 0;
 }
 
+static int parse_slower(struct options *o, const char *text, struct error *err)
+{
+	static const struct {
+		const char *unit;
+		double ns;
+	} units[] = { { "s", 1e9 }, { "ms", 1e6 }, { "us", 1e3 } };
+	char *end;
+	double value = strtod(text, &end);
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (end != text && !strcmp(end, units[i].unit) && value * units[i].ns >= 1000 &&
+		    value * units[i].ns < 1e13) {
+			o->record.filter.slower_ns = (uint64_t)llround(value * units[i].ns);
+			return 0;
+		}
+	return error_usage(err, "--slower takes a time like 10ms, 500us or 2s, not \"%s\"", text);
+}
+
+static int parse_pid(struct options *o, const char *text, struct error *err)
+{
+	char *end;
+	unsigned long pid = strtoul(text, &end, 10);
+
+	if (*text < '1' || *text > '9' || *end || pid > INT32_MAX)
+		return error_usage(err, "--pid takes the number of a process, not \"%s\"", text);
+	o->record.filter.pid = (uint32_t)pid;
+	return 0;
+}
+
+static int parse_class(struct options *o, const char *text, struct error *err)
+{
+	while (*text) {
+		size_t len = strcspn(text, ",");
+		int class = CLASS_READ;
+
+		while (class < CLASS_OTHER &&
+		       (strncmp(class_name((enum io_class) class), text, len) ||
+			class_name((enum io_class) class)[len]))
+			class ++;
+		if (class == CLASS_OTHER)
+			return error_usage(
+				err,
+				"--class takes read, write, discard, write_zeroes, flush, "
+				"zone, passthrough, with commas between, not \"%s\"",
+				text);
+		o->record.filter.classes |= 1u << class;
+		text += len + (text[len] == ',');
+	}
+	return o->record.filter.classes ? 0 : error_usage(err, "--class takes a class");
+}
+
+/* Its directory's number is the cgroup's id. */
+static int parse_cgroup(struct options *o, const char *path, struct error *err)
+{
+	struct statfs fs;
+	struct stat st;
+
+	if (statfs(path, &fs) || stat(path, &st))
+		return error_errno(err, errno, "cannot look at the cgroup %.200s", path);
+	if (fs.f_type != CGROUP2_SUPER_MAGIC && fs.f_type != CGROUP_SUPER_MAGIC)
+		return error_usage(err, "%.200s is no directory of a cgroup file system", path);
+	o->record.filter.cgroup = st.st_ino;
+	return 0;
+}
+
 static void add(const char ***list, size_t *nr, const char *text)
 {
 	*list = mem_grow(*list, *nr, sizeof(**list));
@@ -104,6 +178,10 @@ static const struct option longs[] = {
 	{ "plug", no_argument, NULL, OPT_PLUG },
 	{ "exit-with-cmd", no_argument, NULL, OPT_EXIT },
 	{ "no-report", no_argument, NULL, OPT_NO_REPORT },
+	{ "slower", required_argument, NULL, OPT_SLOWER },
+	{ "pid", required_argument, NULL, OPT_PID },
+	{ "class", required_argument, NULL, OPT_CLASS },
+	{ "cgroup", required_argument, NULL, OPT_CGROUP },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
@@ -142,6 +220,14 @@ static int take_option(struct options *o, int c, char **argv, struct error *err)
 	case OPT_NO_REPORT:
 		o->no_report = true;
 		return 0;
+	case OPT_SLOWER:
+		return parse_slower(o, optarg, err);
+	case OPT_PID:
+		return parse_pid(o, optarg, err);
+	case OPT_CLASS:
+		return parse_class(o, optarg, err);
+	case OPT_CGROUP:
+		return parse_cgroup(o, optarg, err);
 	case 'h':
 		o->help = true;
 		return 0;

@@ -12,97 +12,22 @@
 #include "cmd/help.h"
 #include "cmd/load.h"
 #include "cmd/option.h"
+#include "cmd/report_options.h"
 #include "read/formats.h"
+#include "track/breakdown.h"
 #include "track/track.h"
+#include "view/fan.h"
 #include "view/report.h"
 
-#define BATCH     256
-#define LEAST_TOP 1
-#define TOP_ROWS  10 /* where --top is not given */
-#define MOST_TOP  REQUEST_LIST_MAX
+#define BATCH    256
+#define TOP_ROWS 10 /* where --top is not given */
 
-enum colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
-
-struct options {
-	bool json, show_ignored, requests, help, window;
-	enum colour colour;
-	int top;             /* 0 = not given */
-	uint32_t align;      /* sectors of a stripe; 0 = not asked for */
-	double from_s, to_s; /* the window; to_s may be INFINITY */
-	struct only only;
-};
-
-static int parse_top(struct options *o, const char *text, struct error *err)
-{
-	char *end;
-	long n = strtol(text, &end, 10);
-
-	if (!*text || *end || n < LEAST_TOP || n > (long)MOST_TOP)
-		return error_usage(err, "--top takes a number from 1 to %u, not \"%s\"", MOST_TOP,
-				   text);
-	o->top = (int)n;
-	return 0;
-}
-
-static int parse_align(struct options *o, const char *text, struct error *err)
-{
-	char *end;
-	long n = strtol(text, &end, 10);
-
-	if (!*text || *end || n < 1 || n > (long)ALIGN_MAX_SECTORS)
-		return error_usage(err,
-				   "--align takes a stripe's length in sectors of 512 bytes, not "
-				   "\"%s\"",
-				   text);
-	o->align = (uint32_t)n;
-	return 0;
-}
-
-/* "a:b" in seconds after the first event; either may be left out. */
-static int parse_window(struct options *o, const char *text, struct error *err)
-{
-	const char *colon = strchr(text, ':');
-	char *end;
-
-	o->window = true;
-	o->from_s = 0;
-	o->to_s = (double)INFINITY;
-	if (!colon)
-		goto bad;
-	if (colon != text) {
-		o->from_s = strtod(text, &end);
-		if (end != colon)
-			goto bad;
-	}
-	if (colon[1]) {
-		o->to_s = strtod(colon + 1, &end);
-		if (*end)
-			goto bad;
-	}
-	if (o->from_s >= 0 && o->from_s < o->to_s && o->from_s < 1e9)
-		return 0;
-bad:
-	return error_usage(err, "--window takes FROM:TO in seconds, FROM before TO, not \"%s\"",
-			   text);
-}
-
-static int parse_colour(struct options *o, const char *text, struct error *err)
-{
-	static const char *const words[] = { "auto", "always", "never" };
-
-	for (int i = 0; i < 3; i++) {
-		if (strcmp(text, words[i]))
-			continue;
-		o->colour = (enum colour)i;
-		return 0;
-	}
-	return error_usage(err, "--color takes auto, always or never, not \"%s\"", text);
-}
-
-static int parse(struct options *o, int argc, char **argv, struct error *err)
+static int parse(struct report_options *o, int argc, char **argv, struct error *err)
 {
 	static const struct option longs[] = {
 		{ "json", no_argument, NULL, 'j' },
+		{ "csv", no_argument, NULL, 'v' },
+		{ "by", required_argument, NULL, 'b' },
 		{ "top", required_argument, NULL, 't' },
 		{ "window", required_argument, NULL, 'w' },
 		{ "only", required_argument, NULL, 'o' },
@@ -120,6 +45,10 @@ static int parse(struct options *o, int argc, char **argv, struct error *err)
 	while (!ret && (c = getopt_long(argc, argv, ":h", longs, NULL)) != -1) {
 		if (c == 'j')
 			o->json = true;
+		else if (c == 'v')
+			o->csv = true;
+		else if (c == 'b')
+			ret = parse_by(o, optarg, err);
 		else if (c == 't')
 			ret = parse_top(o, optarg, err);
 		else if (c == 'w')
@@ -139,6 +68,8 @@ static int parse(struct options *o, int argc, char **argv, struct error *err)
 		else
 			ret = option_error(err, c, argv, longs);
 	}
+	if (!ret && !o->help)
+		ret = check_options(o, err);
 	if (!ret && !o->help && optind == argc)
 		ret = error_usage(err, "name a trace (see blklab help report)");
 	return ret;
@@ -175,7 +106,7 @@ static const struct sink_ops flags_ops = { flags_events, flags_end, flags_end };
 
 /* Everything that one report holds until it is printed. */
 struct job {
-	struct options opt;
+	struct report_options opt;
 	struct inputs inputs;
 	struct facts facts;
 	struct sources sources;
@@ -184,6 +115,8 @@ struct job {
 	struct verdict verdict;
 	struct request_list *requests; /* or NULL */
 	struct alignment *alignment;   /* or NULL */
+	struct breakdown *by;          /* or NULL */
+	struct fan fan;
 	struct flags_sink flags;
 	struct report report;
 	bool one_path; /* was named: an archive or folder where it is several inputs */
@@ -195,6 +128,7 @@ static void job_release(struct job *job)
 	sources_release(&job->sources);
 	request_list_free(job->requests);
 	alignment_free(job->alignment);
+	breakdown_free(job->by);
 	summary_release(&job->sum);
 	facts_release(&job->facts);
 	inputs_release(&job->inputs);
@@ -285,8 +219,19 @@ static size_t add_sinks(struct job *job, struct track_options *to, struct sink *
 
 	if (job->opt.requests) {
 		job->requests = request_list_new((size_t)job->opt.top, from_ns, to_ns, &job->sum);
-		to->out = request_list_sink(job->requests);
+		fan_add(&job->fan, request_list_sink(job->requests));
 	}
+	if (job->opt.grouped) {
+		const struct breakdown_options by = { .key = job->opt.by,
+						      .slice_ns = job->opt.slice_ns,
+						      .origin_ns = job->report.genesis_ns,
+						      .from_ns = from_ns,
+						      .to_ns = to_ns };
+
+		job->by = breakdown_new(&by, &job->facts.names);
+		fan_add(&job->fan, breakdown_sink(job->by));
+	}
+	to->out = fan_sink(&job->fan);
 	if (job->opt.align) {
 		job->alignment = alignment_new(job->opt.align, from_ns, to_ns);
 		sinks[nr++] = alignment_sink(job->alignment);
@@ -331,6 +276,8 @@ static int track(struct job *job, struct error *err)
 		return -1;
 	if (job->requests)
 		request_list_finish(job->requests);
+	if (job->by)
+		breakdown_finish(job->by);
 	return check_window(job, &to, err);
 }
 
@@ -354,20 +301,36 @@ static int load(struct job *job, char **paths, int nr, struct error *err)
 	r->verdict = &job->verdict;
 	r->requests = job->requests;
 	r->alignment = job->alignment;
+	r->by = job->by;
 	r->flags_seen = job->flags.seen;
 	return 0;
 }
 
+/* A table has no place for what makes its numbers unsafe. */
+static void print_csv(const struct report *r)
+{
+	report_csv(r, stdout);
+	if (report_has_losses(r))
+		fputs("blklab: report: events are known lost or bytes damaged: the numbers are "
+		      "estimates (report without --csv says what)\n",
+		      stderr);
+}
+
 static void print(const struct job *job)
 {
-	json_t *tree = report_tree(&job->report);
 	struct report_look look = {
 		.colour = want_colour(job->opt.colour),
 		.show_ignored = job->opt.show_ignored,
 		.top = job->opt.top ? job->opt.top : TOP_ROWS,
 		.report = &job->report,
 	};
+	json_t *tree;
 
+	if (job->opt.csv) {
+		print_csv(&job->report);
+		return;
+	}
+	tree = report_tree(&job->report);
 	if (job->opt.json)
 		report_json(&job->report, tree, stdout);
 	else
@@ -439,8 +402,8 @@ static bool wants_each(const struct job *job, const char *path)
 {
 	struct stat st;
 
-	return job->facts.twice.found && job->one_path && !job->opt.json && !job->opt.only.nr &&
-	       strcmp(path, "-") != 0 && !stat(path, &st) &&
+	return job->facts.twice.found && job->one_path && !job->opt.json && !job->opt.csv &&
+	       !job->opt.only.nr && strcmp(path, "-") != 0 && !stat(path, &st) &&
 	       (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
 }
 

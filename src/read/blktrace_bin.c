@@ -145,6 +145,12 @@ static uint8_t action_of(const struct blktrace_header *h)
 	return h->number <= BLKTRACE_LAST_ACTION ? (uint8_t)h->number : ACT_UNKNOWN;
 }
 
+/* blkparse -d takes the first event's time off messages as off events, but not off notes. */
+static uint64_t message_time(const struct bin *b, uint64_t time_ns)
+{
+	return time_ns < b->notes.zero_ns ? time_ns : blktrace_notes_time(&b->notes, time_ns);
+}
+
 /* Fills ev from a record; false for a note that gives only facts. */
 static bool take_record(struct bin *b, struct blktrace_header *h, const uint8_t *pdu,
 			struct event *ev)
@@ -168,7 +174,7 @@ static bool take_record(struct bin *b, struct blktrace_header *h, const uint8_t 
 			return false;
 		}
 		/* sequence, sector, bytes and error of a note are stale memory */
-		*ev = (struct event){ .time_ns = blktrace_notes_time(&b->notes, h->time_ns),
+		*ev = (struct event){ .time_ns = message_time(b, h->time_ns),
 				      .device = h->device,
 				      .pid = h->pid,
 				      .cpu = (uint16_t)h->cpu,

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "read/blktrace_cpus.h"
+#include "read/bpf_events.h"
 #include "read/formats.h"
 #include "read/ftrace_page.h"
 #include "trace/format.h"
@@ -451,8 +452,13 @@ static int dir_open(struct input *in, struct facts *facts, struct sources *sourc
 		return -1;
 	if (backend && !strcmp(backend, "relay"))
 		r = add_relay(in, facts, sources, meta, err);
-	/* Beside blktrace's files, pages tell only who started whom. */
-	if (!r && (!backend || strcmp(backend, "relay") != 0 || has_pages(in))) {
+	if (backend && !strcmp(backend, "bpf")) {
+		facts_input(facts, in->label, "trace");
+		r = bpf_events_open(in, meta, facts, sources, err);
+		if (!r)
+			add_missing(in, facts, sources, meta);
+	} else if (!r && (!backend || strcmp(backend, "relay") != 0 || has_pages(in))) {
+		/* Beside blktrace's files, pages tell only who started whom. */
 		facts_input(facts, in->label, "trace");
 		r = add_cpus(in, facts, sources, meta, err);
 	}

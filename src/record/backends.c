@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-const struct backend *const backends[] = { &backend_tracefs, &backend_relay, NULL };
+const struct backend *const backends[] = { &backend_tracefs, &backend_relay, &backend_bpf, NULL };
 
 static const struct backend *backend_find(const char *name)
 {

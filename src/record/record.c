@@ -164,6 +164,7 @@ static int arm(struct recording *rec, struct error *err)
 				      .devices = &rec->devices,
 				      .out = &rec->out,
 				      .buffer_bytes = rec->options->buffer_bytes,
+				      .filter = rec->options->filter,
 				      .no_plug = rec->options->no_plug };
 
 	if (rec->options->command &&
@@ -276,6 +277,23 @@ static void recording_release(struct recording *rec)
 		close(rec->kmsg_fd);
 }
 
+/* Filters decide, where nothing else was asked for. */
+static const struct backend *choose_backend(const struct recording *rec, struct error *err)
+{
+	const struct record_options *options = rec->options;
+	bool filtered = record_filter_is_set(&options->filter);
+	const struct backend *backend =
+		backend_choose(rec->root,
+			       filtered && !options->backend ? backend_bpf.name : options->backend,
+			       err);
+
+	if (!backend || !filtered || backend->filters)
+		return backend;
+	error_usage(err, "--slower, --pid, --class and --cgroup need the backend %s, not %s",
+		    backend_bpf.name, backend->name);
+	return NULL;
+}
+
 int record_run(const struct record_options *options, const struct sysroot *root,
 	       struct record_result *result, struct error *err)
 {
@@ -289,7 +307,7 @@ int record_run(const struct record_options *options, const struct sysroot *root,
 		return -1;
 	/* What the user got wrong comes before what the machine lacks. */
 	if (!resolve_devices(&rec, err))
-		rec.backend = backend_choose(root, options->backend, err);
+		rec.backend = choose_backend(&rec, err);
 	if (rec.backend) {
 		session_begin(&rec.session);
 		done = record_all(&rec, err);

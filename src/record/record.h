@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/sysroot.h"
+#include "record/recorder.h"
 
 /* Everything is borrowed. */
 struct record_options {
@@ -19,13 +20,14 @@ struct record_options {
 	size_t nr_devices;
 	const char *const *mounts; /* directories; with neither: the current directory */
 	size_t nr_mounts;
-	const char *out;       /* NULL = blklab-YYYYmmdd-HHMMSS */
-	const char *backend;   /* NULL = the first that can */
-	uint64_t for_ns;       /* stop after this time; 0 = no limit */
-	uint64_t buffer_bytes; /* per CPU; 0 = the backend's choice */
-	bool no_plug;          /* never record plug and unplug */
-	bool keep_plugs;       /* record them however fast the I/O is */
-	char **command;        /* NULL-terminated argv; NULL = until a signal */
+	const char *out;             /* NULL = blklab-YYYYmmdd-HHMMSS */
+	const char *backend;         /* NULL = the first that can */
+	uint64_t for_ns;             /* stop after this time; 0 = no limit */
+	uint64_t buffer_bytes;       /* per CPU; 0 = the backend's choice */
+	struct record_filter filter; /* needs a backend with `filters` */
+	bool no_plug;                /* never record plug and unplug */
+	bool keep_plugs;             /* record them however fast the I/O is */
+	char **command;              /* NULL-terminated argv; NULL = until a signal */
 
 	/* One line for the user, now. */
 	void (*say)(void *arg, const char *sentence);

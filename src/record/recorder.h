@@ -22,6 +22,20 @@ struct obstacle {
 	char fix[160]; /* one command, "" = there is none */
 };
 
+/* What of the devices' I/O to record, decided in the kernel; all 0 = everything. */
+struct record_filter {
+	uint64_t
+		slower_ns; /* requests of that latency or more: from Q to C, without a Q from D to C */
+	uint64_t cgroup;  /* id of a cgroup: what it and those below it submit */
+	uint32_t pid;     /* of a process: what its threads submit */
+	uint32_t classes; /* 1 << enum io_class */
+};
+
+static inline bool record_filter_is_set(const struct record_filter *filter)
+{
+	return filter->slower_ns || filter->cgroup || filter->pid || filter->classes;
+}
+
 /* What to record; borrowed while the recorder lives. */
 struct recorder_plan {
 	const struct sysroot *root;
@@ -30,6 +44,7 @@ struct recorder_plan {
 	uint64_t buffer_bytes; /* per CPU; 0 = the backend's own choice */
 	bool no_plug;          /* leave out plug and unplug, which know no device */
 	bool tasks_only; /* only who forks, execs and is renamed, beside another backend (tracefs) */
+	struct record_filter filter; /* only for a backend with `filters` */
 	/* The command, waiting for its go; NULL = none. start() sets its kernel_pid. */
 	struct child *child;
 };
@@ -54,6 +69,7 @@ struct recorder {
 
 struct backend {
 	const char *name;
+	bool filters;     /* can do what struct record_filter says */
 	const char *what; /* for people: "kernel trace events (tracefs)" */
 
 	/* Can it record here? False with the obstacle. Changes nothing. */
@@ -84,6 +100,7 @@ struct backend {
 
 extern const struct backend backend_tracefs;
 extern const struct backend backend_relay;
+extern const struct backend backend_bpf;
 
 /* All backends, best first, NULL at the end. */
 extern const struct backend *const backends[];

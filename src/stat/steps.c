@@ -20,25 +20,15 @@ static void join_pairs(struct steps *s)
 	s->step_ns *= 2;
 }
 
-void steps_add(struct steps *s, uint64_t from_ns, uint64_t to_ns, uint32_t value)
+/* Times are told from the origin on: there the end of a step never passes 64 bits. */
+static void add(struct steps *s, uint64_t from_ns, uint64_t to_ns, uint32_t value)
 {
-	if (!s->steps) {
-		s->steps = mem_zalloc(STEPS_MAX * sizeof(*s->steps));
-		s->origin_ns = from_ns;
-		s->step_ns = STEPS_FIRST_NS;
-	}
-	if (from_ns < s->origin_ns)
-		from_ns = s->origin_ns;
-	if (to_ns <= from_ns)
-		return;
-	while ((to_ns - 1 - s->origin_ns) / s->step_ns >= STEPS_MAX)
-		join_pairs(s);
 	while (from_ns < to_ns) {
-		size_t i = (size_t)((from_ns - s->origin_ns) / s->step_ns);
-		uint64_t end_ns = s->origin_ns + (i + 1) * s->step_ns;
-		uint64_t ns = (to_ns < end_ns ? to_ns : end_ns) - from_ns;
+		size_t i = (size_t)(from_ns / s->step_ns);
+		uint64_t ns = s->step_ns - from_ns % s->step_ns;
 		struct step *step = &s->steps[i];
 
+		ns = to_ns - from_ns < ns ? to_ns - from_ns : ns;
 		step->area += (double)ns * value;
 		step->ns += ns;
 		if (value > step->max)
@@ -47,6 +37,22 @@ void steps_add(struct steps *s, uint64_t from_ns, uint64_t to_ns, uint32_t value
 			s->nr = i + 1;
 		from_ns += ns;
 	}
+}
+
+void steps_add(struct steps *s, uint64_t from_ns, uint64_t to_ns, uint32_t value)
+{
+	if (s->steps && from_ns < s->origin_ns)
+		from_ns = s->origin_ns;
+	if (to_ns <= from_ns)
+		return;
+	if (!s->steps) {
+		s->steps = mem_zalloc(STEPS_MAX * sizeof(*s->steps));
+		s->origin_ns = from_ns;
+		s->step_ns = STEPS_FIRST_NS;
+	}
+	while ((to_ns - 1 - s->origin_ns) / s->step_ns >= STEPS_MAX)
+		join_pairs(s);
+	add(s, from_ns - s->origin_ns, to_ns - s->origin_ns, value);
 }
 
 void steps_release(struct steps *s)

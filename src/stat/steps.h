@@ -21,13 +21,14 @@ struct step {
 
 /* Zero-initialised. */
 struct steps {
-	uint64_t origin_ns; /* where the first step begins: where the first value did */
+	uint64_t origin_ns; /* where the first step begins: where the first value was added */
 	uint64_t step_ns;   /* length of a step; 0: no value yet */
 	size_t nr;          /* steps up to the last with a value */
 	struct step *steps; /* owned, STEPS_MAX */
 };
 
-/* The value was so in [from_ns, to_ns). Times before the origin are cut off. */
+/* The value was so in [from_ns, to_ns); an empty or reversed one is nothing, and no first value. Times
+ * before the origin are cut off. */
 void steps_add(struct steps *steps, uint64_t from_ns, uint64_t to_ns, uint32_t value);
 void steps_release(struct steps *steps);
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace/decode.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <errno.h>
 #include <lzma.h>
 #include <stdlib.h>
@@ -10,6 +8,7 @@
 #include <zlib.h>
 
 #include "base/mem.h"
+#include "trace/archive.h"
 
 #define IN_BYTES    65536u
 #define XZ_MEMORY   (UINT64_C(1) << 30) /* a dictionary may not need more */
@@ -38,6 +37,7 @@ struct decoder {
 	struct error why;
 	z_stream gz;
 	lzma_stream xz;
+	struct libarchive lib;   /* of the other kinds */
 	struct archive *archive; /* owned; of the other kinds */
 	const uint8_t *block;    /* borrowed from archive: what is left of its last block */
 	size_t block_left;
@@ -199,7 +199,7 @@ static size_t other_some(struct decoder *d, void *buf, size_t n)
 	const void *bytes;
 
 	while (!d->block_left && !d->ended && !d->failed) {
-		int r = archive_read_data_block(d->archive, &bytes, &d->block_left, &at);
+		int r = d->lib.archive_read_data_block(d->archive, &bytes, &d->block_left, &at);
 
 		d->block = bytes;
 		if (r == ARCHIVE_OK || r == ARCHIVE_WARN)
@@ -207,7 +207,7 @@ static size_t other_some(struct decoder *d, void *buf, size_t n)
 		d->block_left = 0;
 		d->ended = r == ARCHIVE_EOF;
 		if (!d->ended)
-			fail(d, archive_error_string(d->archive));
+			fail(d, d->lib.archive_error_string(d->archive));
 	}
 	if (n > d->block_left)
 		n = d->block_left;
@@ -243,7 +243,7 @@ static la_ssize_t archive_feed(struct archive *a, void *data, const void **bytes
 	size_t n = feed(d);
 
 	if (d->in_failed) {
-		archive_set_error(a, EIO, "it cannot be read");
+		d->lib.archive_set_error(a, EIO, "it cannot be read");
 		return -1;
 	}
 	*bytes = d->in;
@@ -251,26 +251,26 @@ static la_ssize_t archive_feed(struct archive *a, void *data, const void **bytes
 }
 
 /* Only the one filter that the first bytes ask for: others would see filters in what comes out. */
-static void add_filter(struct archive *a, enum kind kind)
+static void add_filter(const struct decoder *d, struct archive *a)
 {
-	switch (kind) {
+	switch (d->kind) {
 	case KIND_BZIP2:
-		archive_read_support_filter_bzip2(a);
+		d->lib.archive_read_support_filter_bzip2(a);
 		break;
 	case KIND_COMPRESS:
-		archive_read_support_filter_compress(a);
+		d->lib.archive_read_support_filter_compress(a);
 		break;
 	case KIND_ZSTD:
-		archive_read_support_filter_zstd(a);
+		d->lib.archive_read_support_filter_zstd(a);
 		break;
 	case KIND_LZ4:
-		archive_read_support_filter_lz4(a);
+		d->lib.archive_read_support_filter_lz4(a);
 		break;
 	case KIND_LZIP:
-		archive_read_support_filter_lzip(a);
+		d->lib.archive_read_support_filter_lzip(a);
 		break;
 	default:
-		archive_read_support_filter_lzma(a);
+		d->lib.archive_read_support_filter_lzma(a);
 		break;
 	}
 }
@@ -278,24 +278,29 @@ static void add_filter(struct archive *a, enum kind kind)
 static void open_other(struct decoder *d)
 {
 	struct archive_entry *entry;
-	struct archive *a = archive_read_new();
+	struct archive *a;
 	int r;
 
+	if (libarchive_load(&d->lib, d->label, &d->why) < 0) {
+		d->failed = true;
+		return;
+	}
+	a = d->lib.archive_read_new();
 	if (!a) {
 		fail(d, "out of memory");
 		return;
 	}
 	d->archive = a;
-	add_filter(a, d->kind);
-	archive_read_support_format_raw(a);
-	archive_read_support_format_empty(a);
-	r = archive_read_open(a, d, NULL, archive_feed, NULL);
+	add_filter(d, a);
+	d->lib.archive_read_support_format_raw(a);
+	d->lib.archive_read_support_format_empty(a);
+	r = d->lib.archive_read_open(a, d, NULL, archive_feed, NULL);
 	if (r == ARCHIVE_OK)
-		r = archive_read_next_header(a, &entry);
+		r = d->lib.archive_read_next_header(a, &entry);
 	if (r == ARCHIVE_EOF)
 		d->ended = true;
 	else if (r != ARCHIVE_OK && r != ARCHIVE_WARN)
-		fail(d, archive_error_string(a));
+		fail(d, d->lib.archive_error_string(a));
 }
 
 struct decoder *decoder_new(const uint8_t *head, size_t len, const struct decode_input *input,
@@ -327,6 +332,6 @@ void decoder_free(struct decoder *d)
 		inflateEnd(&d->gz);
 	lzma_end(&d->xz);
 	if (d->archive)
-		archive_read_free(d->archive);
+		d->lib.archive_read_free(d->archive);
 	free(d);
 }

@@ -2,12 +2,11 @@
  *
  * Archives: their members are spooled, and grouped by their names.
  */
-#include <archive.h>
-#include <archive_entry.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "trace/archive.h"
 #include "trace/decode.h"
 #include "trace/group.h"
 #include "trace/spool.h"
@@ -38,6 +37,7 @@ struct packed {
 	struct blob *blob;
 	const char *label;
 	struct inputs *inputs;
+	struct libarchive lib;
 	struct archive *archive;
 	struct input all; /* every member, flat by its name */
 	struct error why; /* what is damaged; no text = nothing */
@@ -59,7 +59,7 @@ static la_ssize_t packed_read(struct archive *a, void *data, const void **bytes)
 static void damaged(struct packed *p)
 {
 	if (!p->cut)
-		decode_error(p->label, archive_error_string(p->archive), &p->why);
+		decode_error(p->label, p->lib.archive_error_string(p->archive), &p->why);
 }
 
 /* `target`: of a link, or NULL. */
@@ -77,15 +77,16 @@ static void leave_out(struct packed *p, enum left_out kind, const char *name, co
 }
 
 /* Why the member is no file, or NR_LEFT_OUT: it is one, or a directory. */
-static enum left_out left_out_as(struct archive_entry *entry, const char *name)
+static enum left_out left_out_as(const struct libarchive *lib, struct archive_entry *entry,
+				 const char *name)
 {
-	if (archive_entry_filetype(entry) == AE_IFDIR)
+	if (lib->archive_entry_filetype(entry) == AE_IFDIR)
 		return NR_LEFT_OUT;
 	if (!name || !*name)
 		return NAMELESS;
-	if (archive_entry_hardlink(entry))
+	if (lib->archive_entry_hardlink(entry))
 		return HARD_LINK;
-	switch (archive_entry_filetype(entry)) {
+	switch (lib->archive_entry_filetype(entry)) {
 	case AE_IFREG:
 		return NR_LEFT_OUT;
 	case AE_IFLNK:
@@ -137,17 +138,17 @@ static int next_member(struct packed *p, const char **name)
 	struct archive_entry *entry;
 	int r;
 
-	while ((r = archive_read_next_header(p->archive, &entry)) == ARCHIVE_OK ||
+	while ((r = p->lib.archive_read_next_header(p->archive, &entry)) == ARCHIVE_OK ||
 	       r == ARCHIVE_WARN) {
 		enum left_out kind;
 
-		*name = archive_entry_pathname(entry);
-		kind = left_out_as(entry, *name);
+		*name = p->lib.archive_entry_pathname(entry);
+		kind = left_out_as(&p->lib, entry, *name);
 		if (kind != NR_LEFT_OUT)
 			leave_out(p, kind, *name,
-				  kind == HARD_LINK ? archive_entry_hardlink(entry)
-						    : archive_entry_symlink(entry));
-		else if (archive_entry_filetype(entry) == AE_IFREG)
+				  kind == HARD_LINK ? p->lib.archive_entry_hardlink(entry)
+						    : p->lib.archive_entry_symlink(entry));
+		else if (p->lib.archive_entry_filetype(entry) == AE_IFREG)
 			return 1;
 	}
 	if (r != ARCHIVE_EOF)
@@ -172,7 +173,7 @@ static int spool_member(struct packed *p, struct blob *blob, struct error *err)
 	size_t n;
 	int r;
 
-	while ((r = archive_read_data_block(p->archive, &bytes, &n, &at)) == ARCHIVE_OK) {
+	while ((r = p->lib.archive_read_data_block(p->archive, &bytes, &n, &at)) == ARCHIVE_OK) {
 		if (at > 0 && (uint64_t)at > SPOOL_MAX)
 			return error_set(err, "%s: unpacks to more than %llu GiB", p->label,
 					 SPOOL_MAX >> 30);
@@ -216,22 +217,25 @@ static int spool_members(struct packed *p, struct error *err)
 
 static int read_archive(struct packed *p, struct error *err)
 {
-	struct archive *a = archive_read_new();
+	struct archive *a;
 	int r = 0;
 
+	if (libarchive_load(&p->lib, p->label, err) < 0)
+		return -1;
+	a = p->lib.archive_read_new();
 	if (!a)
 		return error_set(err, "%s: out of memory", p->label);
 	p->archive = a;
 	if (!p->inputs->spool)
 		p->inputs->spool = spool_new();
-	archive_read_support_format_tar(a);
-	archive_read_support_format_zip(a);
-	archive_read_support_format_empty(a);
-	if (archive_read_open(a, p, NULL, packed_read, NULL) != ARCHIVE_OK)
+	p->lib.archive_read_support_format_tar(a);
+	p->lib.archive_read_support_format_zip(a);
+	p->lib.archive_read_support_format_empty(a);
+	if (p->lib.archive_read_open(a, p, NULL, packed_read, NULL) != ARCHIVE_OK)
 		damaged(p);
 	else
 		r = spool_members(p, err);
-	archive_read_free(a);
+	p->lib.archive_read_free(a);
 	return r;
 }
 

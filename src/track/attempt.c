@@ -8,20 +8,53 @@
 
 #define BUSY_NS UINT64_C(1000000) /* R sooner after D than this: the driver had no room */
 
+/* Of requests alike: one that this thread got and has not inserted yet; else one that is in no plug (any
+ * more), rather one that was not inserted yet than one that is inserted again. */
+static int insert_fits(const struct rq *rq, const struct event *ev)
+{
+	bool new = rq->io.insert_ns == TIME_NONE;
+
+	return 1 + new + 2 * list_empty(&rq->plug) + 4 * (new && rq->io.pid == ev->pid);
+}
+
+static struct rq *find_to_insert(struct tracker *t, const struct device *d, const struct event *ev)
+{
+	int equals, most = 0;
+	struct rq *first = rq_find(t, d, ev, false, &equals), *best = first;
+	struct hnode *node = first && equals > 1 ? &first->by_start : NULL;
+
+	if (first && ev->flags & EV_ZONE_APPEND && first->bytes_left != ev->bytes)
+		return NULL; /* they never grow */
+
+	for (; node; node = hash_next(node)) {
+		struct rq *rq = container_of(node, struct rq, by_start);
+		int fits = insert_fits(rq, ev);
+
+		if (!rq_fits(rq, d, ev, false) || rq->bytes_left != first->bytes_left)
+			continue;
+		if (fits == most && !(ev->flags & EV_ZONE_APPEND))
+			rq->io.ambiguous = best->io.ambiguous = true;
+		if (fits <= most)
+			continue;
+		best = rq;
+		most = fits;
+	}
+	return best;
+}
+
 void rq_insert(struct tracker *t, struct device *d, const struct event *ev)
 {
-	int equals;
 	struct rq *rq;
 
 	device_sum(t, d)->have_requests = true;
 	if (!ev->bytes || ev->class == CLASS_PASSTHROUGH)
 		return;
-	rq = rq_find(t, d, ev, false, &equals);
+	rq = find_to_insert(t, d, ev);
 	if (!rq)
 		rq = rq_ungotten(t, d, ev);
 	step_ended(t, rq, rq->io.get_ns);
 	plug_leave(rq);
-	if (rq->io.insert_ns == TIME_NONE)
+	if (rq->io.insert_ns == TIME_NONE && rq->io.issue_ns == TIME_NONE)
 		rq->io.insert_ns = ev->time_ns;
 }
 
@@ -33,20 +66,29 @@ static uint64_t waits_since(const struct io *io)
 	return io->data_from_ns != TIME_NONE ? io->data_from_ns : io->get_ns;
 }
 
-/* Its bios learn when they were issued. One with a merge came into a request that others inserted. */
-static void bios_issued(struct tracker *t, const struct rq *rq)
+/* Bios learn when their first piece was issued. One with a merge came into a request that others
+ * inserted. */
+static void bios_issued(struct tracker *t, struct rq *rq)
 {
+	uint64_t bytes = 0;
+
 	for (struct bio *bio = rq->first; bio; bio = bio->next) {
 		struct io_bio *io = &bio->origin->io;
 
+		bytes += bio->bytes;
+		if (!bio->leads)
+			continue;
 		if (io->issue_ns == TIME_NONE) {
-			io->issue_ns = t->now_ns;
+			io->issue_ns = t->event_ns;
 			io->insert_ns = io->merge_ns == TIME_NONE ? rq->io.insert_ns : TIME_NONE;
 			if (t->options.out.bio_issued)
 				t->options.out.bio_issued(t->options.out.arg, io);
 		}
-		io->last_issue_ns = t->now_ns;
+		io->last_issue_ns = t->event_ns;
 	}
+	/* Some bio of it was not seen. */
+	if (bytes != rq->bytes_left && rq->io.attempts == 1 && !(rq->io.flags & EV_NO_BYTES))
+		rq->bio_unseen = true;
 }
 
 void rq_attempt(struct tracker *t, struct device *d, struct rq *rq)
@@ -57,13 +99,13 @@ void rq_attempt(struct tracker *t, struct device *d, struct rq *rq)
 	plug_leave(rq);
 	if (io->issue_ns == TIME_NONE) {
 		step_ended(t, rq, waits_since(io));
-		io->issue_ns = t->now_ns;
+		io->issue_ns = t->event_ns;
 		io->cpu = (uint16_t)t->cpu->cpu;
 	} else {
 		step_ended(t, rq, rq->requeue_ns);
-		io->requeue_wait_ns += elapsed(rq->requeue_ns, t->now_ns);
+		io->requeue_wait_ns += elapsed(rq->requeue_ns, t->event_ns);
 	}
-	io->last_issue_ns = t->now_ns;
+	io->last_issue_ns = t->event_ns;
 	io->attempts++;
 	rq->completions_at_issue = d->completions;
 	if (rq->first && io->queue_ns > rq->first->process->issued_queue_ns)
@@ -132,7 +174,7 @@ static void join_ranges(struct tracker *t, struct device *d, struct rq *rq, uint
 		struct bio *bio = container_of(node, struct bio, by_start);
 
 		if (bio->dev != d->index || bio->class != CLASS_DISCARD ||
-		    bio->io.pid != rq->io.pid)
+		    bio->io.pid != rq->io.pid || bio->io.queue_ns < rq->io.queue_ns)
 			continue;
 		list = mem_grow(list, nr, sizeof(*list));
 		list[nr++] = bio;
@@ -187,7 +229,6 @@ void rq_issue(struct tracker *t, struct device *d, const struct event *ev)
 	struct device_sum *sum = device_sum(t, d);
 	bool append = ev->flags & EV_ZONE_APPEND;
 	struct rq *rq;
-	int equals = 1;
 
 	sum->have_requests = true;
 	if (ev->class == CLASS_FLUSH) {
@@ -200,17 +241,12 @@ void rq_issue(struct tracker *t, struct device *d, const struct event *ev)
 			issue_unranged(t, d, ev);
 		return;
 	}
-	rq = append ? append_to_issue(t, d, ev) : rq_find(t, d, ev, false, &equals);
+	rq = append ? append_to_issue(t, d, ev) : rq_join(t, d, ev, false);
 	if (!rq) {
-		rq = append ? NULL : rq_find(t, d, ev, true, &equals);
+		rq = append ? NULL : rq_join(t, d, ev, true);
 		if (rq)
 			rq_lose(t, d, rq); /* the device has another one there now */
 		rq = rq_ungotten(t, d, ev);
-	}
-	if (equals > 1) {
-		rq->io.ambiguous = true;
-		if (t->counting)
-			sum->ambiguous_joins++;
 	}
 	fit_length(t, d, rq, ev);
 	rq_close_end(t, rq);
@@ -226,16 +262,30 @@ void rq_issue(struct tracker *t, struct device *d, const struct event *ev)
 	rq_attempt(t, d, rq);
 }
 
+/* An R of what was not issued: a D was lost, so the next one will not be the first. */
+static void attempt_unseen(struct tracker *t, struct device *d, const struct event *ev)
+{
+	int equals;
+	struct rq *rq;
+
+	if (ev->class == CLASS_FLUSH) {
+		flush_unseen(t, d, ev);
+		return;
+	}
+	rq = rq_find(t, d, ev, false, &equals);
+	if (rq)
+		rq->io.crosses_loss = true;
+}
+
 void rq_requeue(struct tracker *t, struct device *d, const struct event *ev)
 {
 	uint64_t lost_ns;
-	int equals;
-	struct rq *rq = ev->class == CLASS_FLUSH && !list_empty(&d->commands)
-				? container_of(d->commands.next, struct rq, flush)
-				: rq_find(t, d, ev, true, &equals);
+	struct rq *rq = ev->class == CLASS_FLUSH ? flush_issued(d) : rq_join(t, d, ev, true);
 
-	if (!rq)
+	if (!rq) {
+		attempt_unseen(t, d, ev);
 		return;
+	}
 	lost_ns = elapsed(rq->io.last_issue_ns, ev->time_ns);
 	if (t->counting)
 		tally_requeue(t, rq, lost_ns < BUSY_NS);

@@ -86,6 +86,7 @@ static void make_room(struct tracker *t)
 	} else if (oldest->waiting && !oldest->split) {
 		open_forgotten(t, oldest);
 		bio_stop_waiting(t, oldest);
+		bio_untie(oldest);
 		slab_put(&t->bios, oldest);
 		t->nr_bios--;
 	}
@@ -122,6 +123,7 @@ struct bio *bio_new(struct tracker *t, struct device *d, const struct event *ev)
 		.bytes_left = ev->bytes,
 		.dev = d->index,
 		.class = ev->class,
+		.leads = true,
 	};
 	wait_add(t, bio);
 	timeline_open(t, d, 1);
@@ -255,8 +257,7 @@ void bio_queue(struct tracker *t, struct device *d, const struct event *ev)
 	if (bio->class == CLASS_FLUSH && bio->bytes == 0) {
 		if (t->counting)
 			sum->empty_flush_bios++;
-		*(d->flush_first ? &d->flush_last->next : &d->flush_first) = bio;
-		d->flush_last = bio;
+		flush_bio_add(t, d, bio);
 		return;
 	}
 	bio_start_waiting(t, bio);
@@ -276,6 +277,7 @@ struct bio *bio_cut(struct tracker *t, struct bio *rest, uint32_t bytes)
 {
 	struct bio *front = slab_get(&t->bios);
 
+	bio_untie(rest);
 	*front = *rest;
 	front->bytes = bytes;
 	front->origin = rest->origin;
@@ -286,16 +288,45 @@ struct bio *bio_cut(struct tracker *t, struct bio *rest, uint32_t bytes)
 	bio_start_waiting(t, front);
 	rest->sector += bytes / SECTOR_SIZE;
 	rest->bytes -= bytes;
+	rest->leads = false;
 	bio_start_waiting(t, rest);
 	return front;
 }
 
+/* What a thread splits or sends on: of several that wait there its own, that has not gone on yet. */
+struct bio *bio_find_here(struct tracker *t, const struct device *d, const struct event *ev)
+{
+	struct bio *best = NULL;
+	struct hnode *node;
+	int most = 0;
+
+	bio_settle(t);
+	for (node = hash_find(&t->waiting, start_key(d, ev->sector)); node;
+	     node = hash_next(node)) {
+		struct bio *bio = container_of(node, struct bio, by_start);
+		int fits = 1 + (bio->io.pid == ev->pid) + 2 * !bio->sent +
+			   4 * (bio->bytes >= ev->bytes);
+
+		if (bio->dev != d->index || bio->sector != ev->sector || bio->class != ev->class ||
+		    fits <= most)
+			continue;
+		best = bio;
+		most = fits;
+	}
+	return best;
+}
+
 void bio_split(struct tracker *t, struct device *d, const struct event *ev)
 {
-	struct bio *rest = bio_find_at(t, d, ev->sector, ev->class);
+	struct event longer = *ev;
+	struct bio *rest;
 	uint64_t sectors;
 
-	if (!rest || ev->aux_sector <= ev->sector)
+	if (ev->aux_sector <= ev->sector)
+		return;
+	longer.bytes += SECTOR_SIZE;
+	rest = bio_find_here(t, d, &longer);
+	if (!rest)
 		return;
 	sectors = ev->aux_sector - ev->sector;
 	if (sectors < rest->bytes / SECTOR_SIZE)

@@ -4,6 +4,8 @@
  */
 #include "track/tally.h"
 
+#define FLUSH_NS UINT64_C(1000000000) /* a flush bio ends within this */
+
 /* The phases that are over before a bio is issued. */
 static void count_beginning(struct device_sum *sum, const struct bio *bio)
 {
@@ -51,13 +53,27 @@ static void count_end(struct tracker *t, const struct bio *bio)
 	t->cpu->early[bio->class].count++;
 }
 
+/* Flush bios are told apart by their order alone: not behind one that was lost. */
+static uint64_t doubtful_since(const struct bio *bio)
+{
+	uint64_t queue_ns = bio->io.queue_ns;
+
+	return bio->class == CLASS_FLUSH ? elapsed(FLUSH_NS, queue_ns) : queue_ns;
+}
+
 static void bio_end(struct tracker *t, struct bio *bio)
 {
-	bio->io.complete_ns = t->now_ns;
+	/* Of its pieces the last one may be told of first. */
+	if (bio->io.complete_ns < t->event_ns)
+		bio->io.complete_ns = t->event_ns;
 	if (bio->io.data_ns == TIME_NONE)
-		bio->io.data_ns = t->now_ns;
+		bio->io.data_ns = bio->io.complete_ns;
+	if (t->facts->nr_losses)
+		bio->io.left_out |= crosses_loss(t, doubtful_since(bio), bio->io.complete_ns);
 	count_end(t, bio);
 	hand_out(t, bio);
+	bio_end_above(t, bio);
+	bio_untie(bio);
 	wait_del(bio);
 	if (bio->aged_out)
 		t->devices[bio->dev]->nr_aged--;
@@ -74,9 +90,13 @@ void bio_piece_done(struct tracker *t, struct bio *piece, uint32_t bytes, int er
 	if (error && !origin->io.error)
 		origin->io.error = (int16_t)error;
 	piece->bytes -= bytes;
+	if (origin->io.complete_ns < t->event_ns)
+		origin->io.complete_ns = t->event_ns;
 	origin->bytes_left -= bytes < origin->bytes_left ? bytes : origin->bytes_left;
-	if (piece != origin && !piece->bytes)
+	if (piece != origin && !piece->bytes) {
+		bio_untie(piece);
 		slab_put(&t->bios, piece);
+	}
 	if (!origin->bytes_left)
 		bio_end(t, origin);
 }
@@ -84,7 +104,7 @@ void bio_piece_done(struct tracker *t, struct bio *piece, uint32_t bytes, int er
 void bio_nowait_failed(struct tracker *t, struct device *d, struct bio *bio)
 {
 	bio_stop_waiting(t, bio);
-	bio->io.complete_ns = t->now_ns;
+	bio->io.complete_ns = t->event_ns;
 	hash_add(&t->retries, &bio->by_start, start_key(d, bio->sector));
 	if (t->counting)
 		tally_retry(t, bio->process);
@@ -117,6 +137,27 @@ uint32_t bio_front_done(struct tracker *t, struct device *d, struct bio *bio, ui
 	return bytes;
 }
 
+/* Of several that went on at one place, with one length, nothing tells which one has ended. */
+static void doubt_alike(struct tracker *t, const struct bio *like)
+{
+	struct hnode *node = hash_find(&t->waiting, like->by_start.key);
+	int alike = 0;
+
+	for (int pass = 0; pass < 2; pass++, node = hash_find(&t->waiting, like->by_start.key)) {
+		for (; node; node = hash_next(node)) {
+			struct bio *bio = container_of(node, struct bio, by_start);
+
+			if (bio->dev != like->dev || bio->sector != like->sector ||
+			    bio->class != like->class || bio->bytes != like->bytes)
+				continue;
+			alike++;
+			bio->origin->io.left_out |= pass;
+		}
+		if (alike < 2)
+			return;
+	}
+}
+
 void bio_complete(struct tracker *t, struct device *d, const struct event *ev)
 {
 	struct device_sum *sum = device_sum(t, d);
@@ -131,13 +172,16 @@ void bio_complete(struct tracker *t, struct device *d, const struct event *ev)
 		return;
 	}
 	if (!bio && bytes && !sum->have_requests)
-		bio = bio_cut_free(t, d, ev);
+		bio = bio_cut_free(t, d, ev, true);
 	if (!bio || !bytes) {
 		/* A request's completion told of it already, or will. */
 		if (t->counting && bytes)
 			sum->double_completions++;
 		return;
 	}
+	d->tells_ends = true;
+	bio_settle(t);
+	doubt_alike(t, bio);
 	if (ev->error)
 		note_error(sum, ev);
 	if (ev->flags & EV_NO_BYTES)

@@ -20,20 +20,25 @@ void note_error(struct device_sum *sum, const struct event *ev)
 	};
 }
 
-/* Was the request open across a window of loss? Windows come roughly in the order of time. */
-static bool crosses_loss(const struct tracker *t, const struct io *io)
+/* Windows come roughly in the order of time. */
+bool crosses_loss(const struct tracker *t, uint64_t since_ns, uint64_t until_ns)
 {
-	uint64_t since_ns = io->queue_ns != TIME_NONE ? io->queue_ns : io->issue_ns;
-
 	for (size_t i = t->facts->nr_losses; i-- > 0;) {
 		const struct loss *loss = &t->facts->losses[i];
 
-		if (loss->from_ns < io->end_ns && loss->to_ns > since_ns)
+		if (loss->from_ns < until_ns && loss->to_ns > since_ns)
 			return true;
 		if (loss->to_ns + UINT64_C(1000000000) < since_ns)
 			return false;
 	}
 	return false;
+}
+
+static uint64_t open_since(const struct io *io)
+{
+	if (io->queue_ns != TIME_NONE)
+		return io->queue_ns;
+	return io->get_ns != TIME_NONE ? io->get_ns : io->issue_ns;
 }
 
 static void count_latencies(struct device_sum *sum, const struct io *io)
@@ -87,11 +92,13 @@ void rq_done(struct tracker *t, struct device *d, struct rq *rq, int error)
 		io->error = (int16_t)error;
 	if (!io->lost) {
 		if (io->complete_ns == TIME_NONE)
-			io->complete_ns = t->now_ns;
-		io->end_ns = t->now_ns;
+			io->complete_ns = t->event_ns;
+		io->end_ns = t->event_ns;
 	}
 	if (!io->crosses_loss)
-		io->crosses_loss = crosses_loss(t, io);
+		io->crosses_loss = crosses_loss(t, open_since(io), io->end_ns);
+	if (rq->bio_unseen)
+		io->queue_ns = io->remap_ns = TIME_NONE; /* the first Q may be the one not seen */
 	if (io->crosses_loss || io->ambiguous)
 		for (struct bio *bio = rq->first; bio; bio = bio->next)
 			bio->origin->io.left_out = true;
@@ -163,6 +170,30 @@ void rq_complete_orphan(struct tracker *t, struct device *d, const struct event 
 	}
 }
 
+void rq_not_alone(struct link *list)
+{
+	if (list->next == list->prev)
+		return;
+	for (struct link *l = list->next; l != list; l = l->next)
+		container_of(l, struct rq, flush)->io.ambiguous = true;
+}
+
+/* The first one of this length; if there is none, the first one. */
+static struct rq *passthrough_to_end(struct device *d, const struct event *ev)
+{
+	struct rq *first = container_of(d->passthrough.next, struct rq, flush);
+
+	for (struct link *l = d->passthrough.next; l != &d->passthrough; l = l->next) {
+		struct rq *rq = container_of(l, struct rq, flush);
+
+		if (rq->bytes_left == ev->bytes)
+			return rq;
+	}
+	if (ev->bytes && !((first->io.flags | ev->flags) & EV_NO_BYTES))
+		first->io.ambiguous = true;
+	return first;
+}
+
 static void complete_passthrough(struct tracker *t, struct device *d, const struct event *ev)
 {
 	struct rq *rq;
@@ -171,8 +202,8 @@ static void complete_passthrough(struct tracker *t, struct device *d, const stru
 		note_orphan(t, d, ev);
 		return;
 	}
-	rq = container_of(d->passthrough.next, struct rq, flush);
-	rq->io.ambiguous = d->passthrough.next != d->passthrough.prev;
+	rq_not_alone(&d->passthrough);
+	rq = passthrough_to_end(d, ev);
 	step_ended(t, rq, rq->io.last_issue_ns);
 	if (t->counting)
 		tally_ended(t, rq->process, rq->io.class);
@@ -189,7 +220,7 @@ static void complete_part(struct tracker *t, struct device *d, struct rq *rq, ui
 	if (error)
 		rq->io.error = (int16_t)error;
 	rq->bytes_left -= bytes;
-	if (!(rq->io.flags & (EV_PREFLUSH | EV_FUA)))
+	if (!rq->machine) /* whose bios end with it */
 		rq_bios_done(t, rq, bytes, error);
 	rq_set_start(t, d, rq, rq->sector + bytes / SECTOR_SIZE);
 }
@@ -208,7 +239,7 @@ void rq_front_done(struct tracker *t, struct device *d, struct rq *rq, const str
 	if (t->counting)
 		tally_ended(t, rq->process, ev->class);
 	rq->io.complete_ns = ev->time_ns;
-	if (flush_data_done(t, rq)) {
+	if (flush_data_done(t, d, rq, ev->error)) {
 		for (struct bio *bio = rq->first; bio; bio = bio->next)
 			bio->origin->io.data_ns = ev->time_ns;
 		rq_attempt_over(t, d, rq);
@@ -218,17 +249,33 @@ void rq_front_done(struct tracker *t, struct device *d, struct rq *rq, const str
 	rq_done(t, d, rq, ev->error);
 }
 
+/* Another one of just that range waits: were its D and the C of this one lost, this C would be that one's.
+ * A device is seldom asked for the same twice at once. */
+static void doubt_unissued(struct tracker *t, const struct device *d, const struct event *ev,
+			   struct rq *rq)
+{
+	int equals;
+	struct rq *other = rq_find(t, d, ev, false, &equals);
+
+	if (other && other->bytes_left == ev->bytes && !(ev->flags & EV_ZONE_APPEND))
+		rq->io.ambiguous = other->io.ambiguous = true;
+}
+
 void rq_complete(struct tracker *t, struct device *d, const struct event *ev)
 {
 	struct device_sum *sum = device_sum(t, d);
 	uint32_t bytes = ev->bytes;
 	struct rq *rq;
-	int equals = 1;
 
-	if (ev->error)
+	/* What failed in the flush machine fails again at its end. */
+	if (ev->error && !flush_failed_before(d, ev))
 		note_error(sum, ev);
 	if (ev->class == CLASS_FLUSH && !list_empty(&d->commands)) {
 		flush_complete(t, d, ev);
+		return;
+	}
+	if (is_flush_command(ev)) {
+		flush_unseen(t, d, ev);
 		return;
 	}
 	if (ev->class == CLASS_PASSTHROUGH) {
@@ -240,17 +287,12 @@ void rq_complete(struct tracker *t, struct device *d, const struct event *ev)
 			sum->partial_completions++; /* e.g. of a failing read [3] */
 		return;
 	}
-	rq = ev->flags & EV_ZONE_APPEND ? append_to_end(t, d, ev)
-					: rq_find(t, d, ev, true, &equals);
+	rq = ev->flags & EV_ZONE_APPEND ? append_to_end(t, d, ev) : rq_join(t, d, ev, true);
 	if (!rq) {
 		rq_complete_orphan(t, d, ev);
 		return;
 	}
-	if (equals > 1) {
-		rq->io.ambiguous = true;
-		if (t->counting)
-			sum->ambiguous_joins++;
-	}
+	doubt_unissued(t, d, ev, rq);
 	if ((ev->flags | rq->io.flags) & EV_NO_BYTES)
 		bytes = rq->bytes_left;
 	if (bytes > rq->bytes_left) {

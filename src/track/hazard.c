@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * Hazards: a read that was issued while a write of some of its sectors was at the device may return
- * what was there before or after. Linear in the writes at the device: a few hundred at most.
+ * what was there before or after. It counts once, however often it is issued. Linear in the writes at the device: a few hundred at most.
  */
 #include "track/state.h"
 
-static void count_hazard(struct tracker *t, struct device *d, const struct rq *read,
-			 uint64_t sectors)
+static void count_hazard(struct tracker *t, struct device *d, struct rq *read, uint64_t sectors)
 {
 	struct hazards *h = &device_sum(t, d)->hazards;
 
+	read->hazard = true;
 	if (!h->count++) {
 		h->first_ns = t->now_ns;
 		h->first_sector = read->sector;
@@ -19,7 +19,7 @@ static void count_hazard(struct tracker *t, struct device *d, const struct rq *r
 }
 
 /* The overlaps of several writes may overlap: the largest one counts. */
-static void look_for_writes(struct tracker *t, struct device *d, const struct rq *read)
+static void look_for_writes(struct tracker *t, struct device *d, struct rq *read)
 {
 	uint64_t most = 0;
 
@@ -39,7 +39,7 @@ void hazard_issued(struct tracker *t, struct device *d, struct rq *rq)
 {
 	if (rq->io.flags & (EV_NO_BYTES | EV_ZONE_APPEND))
 		return; /* where it is cannot be told */
-	if (rq->io.class == CLASS_READ && d->nr_writes)
+	if (rq->io.class == CLASS_READ && d->nr_writes && !rq->hazard)
 		look_for_writes(t, d, rq);
 	if (rq->io.class != CLASS_WRITE || rq->write_at)
 		return;

@@ -4,25 +4,71 @@
  */
 #include "track/tally.h"
 
-/* The first request with this start, class and state; *equals = how many there are. */
+bool rq_fits(const struct rq *rq, const struct device *d, const struct event *ev, bool issued)
+{
+	return rq->io.dev == d->index && rq->sector == ev->sector && rq->io.class == ev->class &&
+	       rq->issued == issued && !rq->data_done;
+}
+
 struct rq *rq_find(struct tracker *t, const struct device *d, const struct event *ev, bool issued,
 		   int *equals)
 {
 	struct hnode *node = hash_find(&t->requests, start_key(d, ev->sector));
 	struct rq *found = NULL;
+	bool exact = false;
 
 	*equals = 0;
 	for (; node; node = hash_next(node)) {
 		struct rq *rq = container_of(node, struct rq, by_start);
 
-		if (rq->io.dev != d->index || rq->sector != ev->sector ||
-		    rq->io.class != ev->class || rq->issued != issued || rq->data_done)
+		if (!rq_fits(rq, d, ev, issued) || (exact && rq->bytes_left != ev->bytes))
 			continue;
+		if (!exact && rq->bytes_left == ev->bytes) {
+			exact = true;
+			*equals = 0;
+			found = NULL;
+		}
 		(*equals)++;
 		if (!found)
 			found = rq;
 	}
 	return found;
+}
+
+/* Which of these it is cannot be told: they are equal, or what completes is all of one or a part of the
+ * other. */
+static bool is_alternative(const struct rq *rq, const struct rq *found, const struct event *ev)
+{
+	return found->bytes_left != ev->bytes || rq->bytes_left == ev->bytes ||
+	       (ev->action == ACT_COMPLETE && rq->bytes_left > ev->bytes);
+}
+
+struct rq *rq_join(struct tracker *t, const struct device *d, const struct event *ev, bool issued)
+{
+	int equals, alternatives = 0;
+	struct rq *found = rq_find(t, d, ev, issued, &equals), *best = found;
+	struct hnode *node = hash_find(&t->requests, start_key(d, ev->sector));
+
+	if (!found || !hash_next(node))
+		return found;
+	for (; node; node = hash_next(node)) {
+		struct rq *rq = container_of(node, struct rq, by_start);
+
+		if (rq == found || !rq_fits(rq, d, ev, issued) || !is_alternative(rq, found, ev))
+			continue;
+		alternatives++;
+		rq->io.ambiguous = true;
+		/* Of a FUA write it is certain that the driver was given that, if it was. */
+		if (rq->bytes_left == found->bytes_left && (best->io.flags ^ ev->flags) & EV_FUA &&
+		    !((rq->io.flags ^ ev->flags) & EV_FUA))
+			best = rq;
+	}
+	if (!alternatives)
+		return found;
+	found->io.ambiguous = true;
+	if (t->counting)
+		device_sum(t, d)->ambiguous_joins++;
+	return best;
 }
 
 /* Puts the hot request into the table of ends. */
@@ -40,20 +86,87 @@ static bool ends_at(const struct rq *rq, const struct device *d, uint64_t end, u
 	return rq->io.dev == d->index && rq->end == end && rq->io.class == class;
 }
 
-static struct rq *find_end(struct tracker *t, const struct device *d, uint64_t end, uint8_t class)
+enum rank { RANK_NONE, RANK_OTHER, RANK_FREE, RANK_OWN };
+
+/* Of the requests that a bio may have been merged to, the best two. */
+struct choice {
+	struct rq *best, *second;
+	enum rank rank, second_rank;
+};
+
+static bool in_plug_of(const struct rq *rq, uint32_t pid)
 {
+	return !list_empty(&rq->plug) && rq->io.pid == pid;
+}
+
+/* A thread looks into its own plug first, there at the latest one first; then into the scheduler, never
+ * into the plugs of others (but where nothing tells of unplugging, all seem to be in there). */
+static void consider(struct choice *c, struct rq *rq, const struct event *ev)
+{
+	enum rank rank = in_plug_of(rq, ev->pid) ? RANK_OWN
+			 : list_empty(&rq->plug) ? RANK_FREE
+						 : RANK_OTHER;
+
+	if (rank == RANK_OWN && c->rank == RANK_OWN) {
+		if (rq->io.get_ns > c->best->io.get_ns)
+			c->best = rq;
+	} else if (rank > c->rank) {
+		c->second = c->best;
+		c->second_rank = c->rank;
+		c->best = rq;
+		c->rank = rank;
+	} else if (rank > c->second_rank) {
+		c->second = rq;
+		c->second_rank = rank;
+	}
+}
+
+static struct rq *chosen(const struct choice *c)
+{
+	if (c->second && c->rank == c->second_rank)
+		c->best->io.ambiguous = c->second->io.ambiguous = true;
+	return c->best;
+}
+
+static bool is_last_plugged(const struct rq *rq, uint32_t pid)
+{
+	return in_plug_of(rq, pid) && rq->process && rq->plug.next == &rq->process->plug;
+}
+
+/* The request that ends where ev begins. */
+static struct rq *find_end(struct tracker *t, const struct device *d, const struct event *ev)
+{
+	struct choice choice = { 0 };
 	struct hnode *node;
 
-	if (t->hot && ends_at(t->hot, d, end, class))
+	if (t->hot && ends_at(t->hot, d, ev->sector, ev->class) && is_last_plugged(t->hot, ev->pid))
 		return t->hot;
 	settle_hot(t);
-	for (node = hash_find(&t->ends, start_key(d, end)); node; node = hash_next(node)) {
+	for (node = hash_find(&t->ends, start_key(d, ev->sector)); node; node = hash_next(node)) {
 		struct rq *rq = container_of(node, struct rq, by_end);
 
-		if (ends_at(rq, d, end, class))
-			return rq;
+		if (ends_at(rq, d, ev->sector, ev->class))
+			consider(&choice, rq, ev);
 	}
-	return NULL;
+	return chosen(&choice);
+}
+
+/* The request that begins where ev ends. */
+static struct rq *find_start(struct tracker *t, const struct device *d, const struct event *ev)
+{
+	struct choice choice = { 0 };
+	struct event at = *ev;
+	struct hnode *node;
+
+	at.sector = event_end(ev);
+	for (node = hash_find(&t->requests, start_key(d, at.sector)); node;
+	     node = hash_next(node)) {
+		struct rq *rq = container_of(node, struct rq, by_start);
+
+		if (rq_fits(rq, d, &at, false) && rq->mergeable)
+			consider(&choice, rq, ev);
+	}
+	return chosen(&choice);
 }
 
 void rq_set_start(struct tracker *t, struct device *d, struct rq *rq, uint64_t sector)
@@ -230,6 +343,10 @@ struct rq *rq_ungotten(struct tracker *t, struct device *d, const struct event *
 	struct rq *rq = rq_new(t, d, ev);
 
 	take_waiting(t, d, rq);
+	for (struct bio *bio = rq->first; bio; bio = bio->next)
+		rq->io.flags |= bio->origin->io.flags & (EV_PREFLUSH | EV_FUA);
+	if (rq->io.flags & (EV_PREFLUSH | EV_FUA))
+		flush_begin_late(rq);
 	rq_set_start(t, d, rq, ev->sector);
 	return rq;
 }
@@ -240,7 +357,7 @@ void rq_get(struct tracker *t, struct device *d, const struct event *ev)
 	struct bio *bio;
 	struct rq *rq;
 
-	sum->have_requests = true;
+	sum->have_requests = d->got = true;
 	if (t->counting)
 		sum->getrqs++;
 	if (!ev->bytes) {
@@ -251,7 +368,7 @@ void rq_get(struct tracker *t, struct device *d, const struct event *ev)
 	bio = bio_find(t, d, ev);
 	if (!bio)
 		bio = bio_remapped_in(t, d, ev);
-	else if (bio->origin->io.get_ns == TIME_NONE)
+	if (bio && bio->leads && bio->origin->io.get_ns == TIME_NONE)
 		bio->origin->io.get_ns = ev->time_ns;
 	/* A split that does not say where it cut, or that was lost. */
 	if (bio && ev->bytes < bio->bytes && !(ev->flags & EV_NO_BYTES))
@@ -264,7 +381,7 @@ void rq_get(struct tracker *t, struct device *d, const struct event *ev)
 	set_end(t, rq, rq->end);
 	if (ev->flags & (EV_PREFLUSH | EV_FUA))
 		flush_begin(t, d, rq);
-	else
+	if (!(ev->flags & EV_PREFLUSH))
 		plug_add(t, rq, ev);
 }
 
@@ -274,7 +391,7 @@ static bool merges_request(struct tracker *t, const struct device *d, const stru
 	int equals;
 	const struct rq *rq = rq_find(t, d, ev, false, &equals);
 
-	return rq && rq->bytes_left == ev->bytes && find_end(t, d, ev->sector, ev->class);
+	return rq && rq->bytes_left == ev->bytes && find_end(t, d, ev);
 }
 
 /* Where no length is known no end is: most likely the request that was made or merged to last. */
@@ -296,7 +413,6 @@ void rq_merge_bio(struct tracker *t, struct device *d, const struct event *ev)
 	bool back = ev->action == ACT_BACKMERGE;
 	struct bio *bio = bio_find(t, d, ev);
 	struct rq *rq;
-	int equals;
 
 	sum->have_requests = true;
 	if (!bio)
@@ -312,12 +428,9 @@ void rq_merge_bio(struct tracker *t, struct device *d, const struct event *ev)
 		if (bio)
 			bio->origin->io.left_out = true;
 	} else if (back) {
-		rq = find_end(t, d, ev->sector, ev->class);
+		rq = find_end(t, d, ev);
 	} else {
-		struct event at_start = *ev;
-
-		at_start.sector = end;
-		rq = rq_find(t, d, &at_start, false, &equals);
+		rq = find_start(t, d, ev);
 	}
 	if (!rq || !bio) {
 		if (t->counting)
@@ -347,7 +460,7 @@ void rq_merge_rq(struct tracker *t, struct device *d, const struct event *ev)
 {
 	int equals;
 	struct rq *absorbed = rq_find(t, d, ev, false, &equals);
-	struct rq *keeper = find_end(t, d, ev->sector, ev->class);
+	struct rq *keeper = find_end(t, d, ev);
 
 	if (t->counting)
 		tally_rq_merge(t, absorbed ? absorbed->process : NULL);

@@ -49,8 +49,10 @@ struct bio {
 	struct hnode by_start; /* in tracker.waiting while waiting */
 	struct bio *next;      /* in its request, by sector; in device.flush_bios, by time */
 	struct bio *origin;    /* itself, unless a piece */
-	struct rq *rq;         /* the request it is in, or NULL */
-	struct link all, own;  /* in tracker.all and .own, origins of the waiter only */
+	/* A piece that was sent on in place, without a Q below, and what it is there: they end at once. */
+	struct bio *above, *under;
+	struct rq *rq;        /* the request it is in, or NULL */
+	struct link all, own; /* in tracker.all and .own, origins of the waiter only */
 	struct process *process;
 	struct io_bio io;          /* what will be handed out; of an origin */
 	uint64_t sector;           /* of this piece */
@@ -60,6 +62,8 @@ struct bio {
 	uint16_t dev;
 	uint8_t class;
 	bool waiting;
+	bool leads;    /* its first sector is the origin's */
+	bool sent;     /* it went on to a device below */
 	bool below;    /* of an origin: a bio of this trace was remapped to it */
 	bool unqueued; /* of an origin: it has no Q; its first A stands for that */
 	bool split;    /* of an origin: it has pieces */
@@ -67,6 +71,8 @@ struct bio {
 	bool aged_out; /* no longer waited for, nor in nr_open: its end must have been lost */
 	bool listed;   /* of an origin: it was told of as open, or its request was */
 	bool covered;  /* a flush bio that a flush command serves */
+	bool served;   /* that command has ended */
+	bool joined;   /* a flush bio that came into the machine: at its G */
 };
 
 /* A process; sum comes first, so the summary's owner frees the whole. */
@@ -83,6 +89,9 @@ struct process {
 
 /* Where a PREFLUSH or FUA write stands in its sequence [6]. */
 enum stage { STAGE_NONE, STAGE_WAITS, STAGE_RUNS, STAGE_DONE };
+
+/* The sector of a zero-length C: kernels differ, each keeps to one. */
+enum zero_at { ZERO_UNKNOWN, ZERO_AT_START, ZERO_AT_END };
 
 struct rq {
 	struct hnode by_start; /* in tracker.requests, by current start; flush commands are not */
@@ -112,6 +121,10 @@ struct rq {
 	bool has_split;              /* some bio is a piece */
 	bool alone;                  /* no bio of it was seen: counts itself in nr_open */
 	bool appending;              /* is in its device's appends */
+	bool bio_unseen;             /* its bios make up less of it than D says, or more */
+	bool serves;                 /* a flush command that something waited for */
+	bool overdue; /* a write of the flush machine: nothing but its end is missing */
+	bool hazard;  /* a read that was counted as one */
 };
 
 struct device {
@@ -120,24 +133,39 @@ struct device {
 	uint32_t nr_issued;   /* open attempts: the depth */
 	uint32_t nr_flushing; /* those of them that are flush commands */
 	bool queued;          /* a Q of it was seen */
+	bool tells_ends;      /* its bios have ends of their own, or clones below: not in place */
 	bool zoned;           /* zone write plugs were seen: they hold bios back before G */
 	uint32_t nr_aged;     /* bios aged out and not ended since */
 	uint32_t nr_open;     /* bios and requests that have not ended */
 	uint64_t changed_ns;  /* up to when the time line is accounted */
 	uint64_t busy_ns, held_ns, idle_ns; /* up to changed_ns; folded at each C */
-	uint64_t quiet_from_ns;             /* last completion, or since when something is open */
-	uint64_t completions;               /* C that ended something */
-	uint64_t last_end;                  /* sector behind the last D, for seeks */
+	struct past_depth *depths;          /* owned array: not accounted yet, see timeline.c */
+	size_t nr_depths;
+	uint64_t quiet_from_ns; /* last completion, or since when something is open */
+	uint64_t completions;   /* C that ended something */
+	uint64_t last_end;      /* sector behind the last D, for seeks */
 	bool have_last_end, have_issue;
-	struct link sequences;                /* of struct rq: PREFLUSH/FUA writes */
-	struct link commands;                 /* of struct rq: flush commands at the device */
-	struct link passthrough;              /* of struct rq */
-	struct link appends;                  /* of struct rq: zone appends that were issued */
-	bool flush_seen;                      /* a flush command, ever */
-	struct past *past;                    /* owned; made at the first untold completion */
-	struct bio *flush_first, *flush_last; /* flush bios, in order */
-	struct rq **writes;                   /* owned array: writes with an open attempt */
+	struct link sequences;    /* of struct rq: PREFLUSH/FUA writes */
+	struct link commands;     /* of struct rq: flush commands at the device */
+	struct link passthrough;  /* of struct rq */
+	struct link appends;      /* of struct rq: zone appends that were issued */
+	bool flush_seen;          /* a flush command, ever */
+	uint64_t flush_mixed_ns;  /* G of a flush bio whose Q was lost; 0: none is open */
+	bool got;                 /* a G, ever */
+	uint64_t flush_issued_ns; /* D of the last flush command */
+	uint8_t zero_missed;
+	uint8_t zero_at;   /* what the zero-length C of a write tells: enum zero_at */
+	struct past *past; /* owned; made at the first untold completion */
+	/* Flush bios: those in the machine by their G, then the others by their Q. */
+	struct bio *flush_first;
+	struct rq **writes; /* owned array: writes with an open attempt */
 	size_t nr_writes;
+};
+
+/* For how long a device had been like this. */
+struct past_depth {
+	uint64_t from_ns, to_ns;
+	uint32_t nr_issued, nr_data, nr_open;
 };
 
 /* What has completed lately on a device whose input does not tell the kinds of completions apart. */
@@ -158,7 +186,10 @@ struct remap {
 	uint64_t sector, time_ns;
 	uint32_t device;
 	bool used;
-	bool below; /* from a device of this trace */
+	bool below;    /* from a device of this trace: then of which range there */
+	uint16_t from; /* index of that device */
+	uint32_t bytes;
+	uint64_t from_sector;
 };
 #define REMAP_SLOTS 64 /* an A's Q comes next on its CPU */
 
@@ -191,6 +222,7 @@ struct tracker {
 	struct process *last_process;
 	struct remap remaps[REMAP_SLOTS];
 	uint64_t now_ns;           /* of the last event, never backwards */
+	uint64_t event_ns;         /* of this event, as it says: what is handed out */
 	uint64_t begin_ns;         /* of the window; TIME_NONE: not begun */
 	struct wait_line all, own; /* see struct wait_sum */
 	size_t losses_seen;        /* of facts->losses */
@@ -259,6 +291,7 @@ void bio_taken_back(struct tracker *t, struct bio *bio); /* it went on after all
 void bio_settle(struct tracker *t);                      /* before tracker.waiting is walked */
 /* A waiting bio: of ev's length and thread if there is one, else of its length, else the first. */
 struct bio *bio_find(struct tracker *t, const struct device *d, const struct event *ev);
+struct bio *bio_find_here(struct tracker *t, const struct device *d, const struct event *ev);
 struct bio *bio_find_at(struct tracker *t, const struct device *d, uint64_t sector, uint8_t class);
 void bio_queue(struct tracker *t, struct device *d, const struct event *ev);
 void bio_split(struct tracker *t, struct device *d, const struct event *ev);
@@ -273,8 +306,12 @@ void bio_remap(struct tracker *t, struct device *d, const struct event *ev);
 uint64_t bio_remapped_at(struct tracker *t, const struct event *ev, bool *below);
 /* A bio that begins with an A and no Q (in-place remaps [9]), or NULL. */
 struct bio *bio_remapped_in(struct tracker *t, struct device *d, const struct event *ev);
-/* The waiting bio or piece of exactly ev's range, cut out of a larger one if need be, or NULL. */
-struct bio *bio_cut_free(struct tracker *t, struct device *d, const struct event *ev);
+/* Before a bio or piece is freed or cut: its end is not tied to another's any more. */
+void bio_untie(struct bio *bio);
+void bio_end_above(struct tracker *t, struct bio *bio); /* what was sent on as this one has ended */
+/* The waiting bio or piece of exactly ev's range, cut out of a larger one if need be, or NULL; it ends, or
+ * it goes on. */
+struct bio *bio_cut_free(struct tracker *t, struct device *d, const struct event *ev, bool ends);
 
 /* bio_end.c */
 void bio_complete(struct tracker *t, struct device *d, const struct event *ev);
@@ -289,9 +326,14 @@ void bio_piece_done(struct tracker *t, struct bio *piece, uint32_t bytes, int er
 void rq_get(struct tracker *t, struct device *d, const struct event *ev);
 void rq_merge_bio(struct tracker *t, struct device *d, const struct event *ev);
 void rq_merge_rq(struct tracker *t, struct device *d, const struct event *ev);
-/* The first request with ev's start and class and this state; *equals = how many there are. */
+/* It has ev's start and class, and this state. */
+bool rq_fits(const struct rq *rq, const struct device *d, const struct event *ev, bool issued);
+/* The first request with ev's start, class and (if there is one) length, and this state; *equals = how
+ * many there are. */
 struct rq *rq_find(struct tracker *t, const struct device *d, const struct event *ev, bool issued,
 		   int *equals);
+/* The same; where there are several, all of them are ambiguous from now on. */
+struct rq *rq_join(struct tracker *t, const struct device *d, const struct event *ev, bool issued);
 struct rq *rq_alone(struct tracker *t, struct device *d, const struct event *ev); /* in no table */
 struct rq *rq_ungotten(struct tracker *t, struct device *d, const struct event *ev); /* no G seen */
 void rq_set_start(struct tracker *t, struct device *d, struct rq *rq, uint64_t sector);
@@ -311,10 +353,14 @@ void rq_attempt(struct tracker *t, struct device *d, struct rq *rq);      /* at 
 void rq_attempt_over(struct tracker *t, struct device *d, struct rq *rq); /* at its R or C */
 
 /* complete.c */
+/* Was what was open in that time so across a window of loss? */
+bool crosses_loss(const struct tracker *t, uint64_t since_ns, uint64_t until_ns);
 /* Its completion was lost, or will be waited for no longer. */
 void rq_lose(struct tracker *t, struct device *d, struct rq *rq);
 void rq_complete(struct tracker *t, struct device *d, const struct event *ev);
 void rq_done(struct tracker *t, struct device *d, struct rq *rq, int error); /* hands it out */
+/* One of these (by rq.flush) ends: where there are several, nothing tells which. */
+void rq_not_alone(struct link *list);
 /* `bytes` at the front of the request have ended: so ev, its C, says. */
 void rq_front_done(struct tracker *t, struct device *d, struct rq *rq, const struct event *ev,
 		   uint32_t bytes);
@@ -325,18 +371,33 @@ void note_error(struct device_sum *sum, const struct event *ev);
 
 /* flush.c */
 void flush_begin(struct tracker *t, struct device *d, struct rq *rq); /* at its G */
+/* No G of it was seen: what became of its pre-flush is not known. */
+void flush_begin_late(struct rq *rq);
 void flush_data_issued(struct tracker *t, struct device *d, struct rq *rq, uint32_t flags);
-bool flush_data_done(struct tracker *t, struct rq *rq); /* true: its end is still to come */
+/* true: its end is still to come. */
+bool flush_data_done(struct tracker *t, struct device *d, struct rq *rq, int error);
 void flush_issue(struct tracker *t, struct device *d, const struct event *ev);
+struct rq *flush_issued(struct device *d); /* the first flush command at the device, or NULL */
 void flush_complete(struct tracker *t, struct device *d, const struct event *ev);
 bool flush_sequence_end(struct tracker *t, struct device *d, const struct event *ev);
 /* false: this zero-length C ends nothing of the flush machine. */
 bool flush_zero_end(struct tracker *t, struct device *d, const struct event *ev);
 void flush_stages_over(struct rq *rq); /* before its end */
+/* ev ends a write whose data has failed. */
+bool flush_failed_before(struct device *d, const struct event *ev);
+/* The C or R of a flush command whose D was lost. */
+void flush_unseen(struct tracker *t, struct device *d, const struct event *ev);
+/* A flush command, not a bio that asks for one. */
+static inline bool is_flush_command(const struct event *ev)
+{
+	return ev->class == CLASS_FLUSH && (!(ev->flags & EV_WRITE) || ev->sector == SECTOR_NONE);
+}
 void flush_bio_get(struct device *d, const struct event *ev);
+void flush_bio_add(struct tracker *t, struct device *d, struct bio *bio); /* at its Q */
 
 /* plug.c */
-/* At the G of anything but a flush sequence, which is not plugged. */
+/* At the G of anything but a write with a pre-flush, which is not plugged. (Nor is one whose FUA the
+ * driver is not given; that is seen at its D.) */
 void plug_add(struct tracker *t, struct rq *rq, const struct event *ev);
 void plug_leave(struct rq *rq);                            /* also where it is in none */
 void plug_over(struct tracker *t, const struct event *ev); /* at U or UT */

@@ -7,32 +7,55 @@
  */
 #include "track/tally.h"
 
-#define FEW_OPEN 4
+#define FEW_OPEN    4
+#define MOST_DEPTHS 4096 /* that wait for a completion; more are accounted without */
+
+/* What is added up by depth. */
+static void account_depths(struct device_sum *sum, struct device *d)
+{
+	for (size_t i = 0; i < d->nr_depths; i++) {
+		const struct past_depth *p = &d->depths[i];
+		uint32_t level = p->nr_data < DEPTH_LEVELS ? p->nr_data : DEPTH_LEVELS - 1;
+		uint64_t ns = p->to_ns - p->from_ns;
+
+		steps_add(&sum->depth_steps, p->from_ns, p->to_ns, p->nr_issued);
+		sum->depth_area += (double)ns * p->nr_issued;
+		sum->levels[level].time_ns += ns;
+		if (p->nr_data)
+			sum->open_area += (double)ns * p->nr_open;
+	}
+	d->nr_depths = 0;
+}
+
+/* To be accounted when the next completion shows that it lies in the window. */
+static void keep_depth(struct tracker *t, struct device *d, uint64_t until_ns)
+{
+	if (d->nr_depths == MOST_DEPTHS)
+		account_depths(device_sum(t, d), d);
+	d->depths = mem_grow(d->depths, d->nr_depths, sizeof(*d->depths));
+	d->depths[d->nr_depths++] = (struct past_depth){
+		.from_ns = d->changed_ns > t->begin_ns ? d->changed_ns : t->begin_ns,
+		.to_ns = until_ns < t->options.to_ns ? until_ns : t->options.to_ns,
+		.nr_issued = d->nr_issued,
+		.nr_data = d->nr_issued - d->nr_flushing,
+		.nr_open = d->nr_open
+	};
+}
 
 /* Accounts the device's state up to until_ns. */
 static void account(struct tracker *t, struct device *d, uint64_t until_ns)
 {
-	struct device_sum *sum = device_sum(t, d);
 	uint64_t ns = inside_window(t, d->changed_ns, until_ns);
-	uint32_t data = d->nr_issued - d->nr_flushing;
 
 	if (ns)
-		steps_add(&sum->depth_steps,
-			  d->changed_ns > t->begin_ns ? d->changed_ns : t->begin_ns,
-			  until_ns < t->options.to_ns ? until_ns : t->options.to_ns, d->nr_issued);
+		keep_depth(t, d, until_ns);
 	d->changed_ns = until_ns;
-	if (!ns)
-		return;
 	if (d->nr_issued)
 		d->busy_ns += ns;
 	else if (d->nr_open)
 		d->held_ns += ns;
 	else
 		d->idle_ns += ns;
-	sum->depth_area += (double)ns * d->nr_issued;
-	sum->levels[data < DEPTH_LEVELS ? data : DEPTH_LEVELS - 1].time_ns += ns;
-	if (data)
-		sum->open_area += (double)ns * d->nr_open;
 }
 
 /* The last completion of all devices came after this one's last change: up to there it counts. */
@@ -47,6 +70,7 @@ static void fold(struct tracker *t, struct device *d)
 	sum->busy_ns = d->busy_ns;
 	sum->held_ns = d->held_ns;
 	sum->idle_ns = d->idle_ns;
+	account_depths(sum, d);
 }
 
 /* Before the device's state changes. */

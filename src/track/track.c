@@ -110,6 +110,7 @@ static void one_event(struct tracker *t, const struct event *ev)
 		doubt_until(t, ev->time_ns);
 	if (t->now_ns < ev->time_ns)
 		t->now_ns = ev->time_ns;
+	t->event_ns = ev->time_ns;
 	if (sum->first_ns > ev->time_ns)
 		sum->first_ns = ev->time_ns;
 	if (sum->last_ns < ev->time_ns)
@@ -220,6 +221,7 @@ void tracker_free(struct tracker *t)
 	for (size_t i = 0; i < t->nr_devices; i++) {
 		free(t->devices[i]->past);
 		free(t->devices[i]->writes);
+		free(t->devices[i]->depths);
 		free(t->devices[i]);
 	}
 	free(t->devices);

@@ -72,18 +72,12 @@ static bool end_issued(struct tracker *t, struct device *d, const struct event *
 {
 	uint64_t end = event_end(ev);
 	uint32_t bytes = ev->bytes;
-	int equals = 1;
-	struct rq *rq = ev->flags & EV_ZONE_APPEND ? append_to_end(t, d, ev)
-						   : rq_find(t, d, ev, true, &equals);
+	struct rq *rq =
+		ev->flags & EV_ZONE_APPEND ? append_to_end(t, d, ev) : rq_join(t, d, ev, true);
 
 	if (!rq)
 		return false;
 	note_any_error(t, d, ev);
-	if (equals > 1) {
-		rq->io.ambiguous = true;
-		if (t->counting)
-			device_sum(t, d)->ambiguous_joins++;
-	}
 	if ((ev->flags | rq->io.flags) & EV_NO_BYTES)
 		bytes = rq->bytes_left;
 	if (bytes > rq->bytes_left && rq->bytes_left >= SECTOR_SIZE &&
@@ -189,7 +183,7 @@ static bool end_bios(struct tracker *t, struct device *d, const struct event *ev
 	struct bio *bio = bio_find(t, d, ev);
 
 	if (!bio && !device_sum(t, d)->have_requests)
-		bio = bio_cut_free(t, d, ev);
+		bio = bio_cut_free(t, d, ev, true);
 	if (!bio)
 		return false;
 	if (ev->error == -11 && bio == bio->origin) {
@@ -259,12 +253,6 @@ static void orphan(struct tracker *t, struct device *d, const struct event *ev)
 }
 
 /* ---- zero length ---- */
-
-/* "FN", "FF": a flush command; "FWS": a bio that asked for one. */
-static bool is_flush_command(const struct event *ev)
-{
-	return ev->class == CLASS_FLUSH && (!(ev->flags & EV_WRITE) || ev->sector == SECTOR_NONE);
-}
 
 /* A flush bio whose flush command was cut out, or that has none: the device is bio-based. */
 static bool end_lone_flush(struct tracker *t, struct device *d, const struct event *ev)

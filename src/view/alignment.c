@@ -100,6 +100,39 @@ static void add_window(struct align_sum *sum, const struct event *ev, uint32_t o
 	last->bytes += ev->bytes;
 }
 
+static void join_steps(struct align_steps *steps)
+{
+	for (size_t i = 0; i < ALIGN_STEPS / 2; i++) {
+		const struct align_step *a = &steps->list[2 * i], *b = a + 1;
+
+		steps->list[i] = (struct align_step){ a->bytes + b->bytes,
+						      a->misaligned_bytes + b->misaligned_bytes };
+	}
+	for (size_t i = ALIGN_STEPS / 2; i < ALIGN_STEPS; i++)
+		steps->list[i] = (struct align_step){ 0 };
+	steps->nr = (steps->nr + 1) / 2;
+	steps->step_ns *= 2;
+}
+
+static void add_step(struct align_steps *steps, const struct event *ev, bool aligned)
+{
+	uint64_t ns;
+	size_t i;
+
+	if (!steps->step_ns) {
+		steps->origin_ns = ev->time_ns;
+		steps->step_ns = ALIGN_FIRST_STEP;
+	}
+	ns = ev->time_ns > steps->origin_ns ? ev->time_ns - steps->origin_ns : 0;
+	while (ns / steps->step_ns >= ALIGN_STEPS)
+		join_steps(steps);
+	i = (size_t)(ns / steps->step_ns);
+	steps->list[i].bytes += ev->bytes;
+	steps->list[i].misaligned_bytes += aligned ? 0 : ev->bytes;
+	if (i >= steps->nr)
+		steps->nr = i + 1;
+}
+
 static void add_process(struct align_sum *sum, const struct event *ev, uint32_t pid, bool aligned)
 {
 	struct align_process *p = NULL;
@@ -153,6 +186,7 @@ static void add_write(const struct alignment *a, struct align_sum *sum, const st
 	}
 	add_window(sum, ev, offset);
 	add_process(sum, ev, pid, !offset);
+	add_step(&sum->steps, ev, !offset);
 }
 
 static bool is_write(const struct alignment *a, const struct event *ev)

@@ -32,6 +32,19 @@ struct align_window {
 	bool mixed; /* several runs in one, for there were too many: of different offsets */
 };
 
+/* Bytes by time: at most ALIGN_STEPS equal steps, which are joined two by two when they no longer
+ * suffice. */
+#define ALIGN_STEPS      60u               /* even */
+#define ALIGN_FIRST_STEP UINT64_C(1000000) /* ns */
+
+struct align_steps {
+	uint64_t origin_ns, step_ns; /* step_ns 0: none yet */
+	size_t nr;
+	struct align_step {
+		uint64_t bytes, misaligned_bytes;
+	} list[ALIGN_STEPS];
+};
+
 struct align_process {
 	uint32_t pid;
 	uint64_t last_ns;
@@ -46,6 +59,7 @@ struct align_sum {
 	struct align_window *windows;          /* owned, ALIGN_WINDOWS */
 	size_t nr_windows;
 	bool merged;
+	struct align_steps steps;
 	struct align_process *processes; /* owned array */
 	size_t nr_processes;
 };

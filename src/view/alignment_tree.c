@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 /* devices[].alignment, its finding and its place on the page. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "view/alignment_sum.h"
 #include "view/num.h"
+#include "view/over_time.h"
 #include "view/tree.h"
 
 #define MUCH         0.10 /* of the bytes */
@@ -58,9 +60,32 @@ static json_t *processes(const struct report *r, const struct align_sum *sum)
 			tree_unknown(obj, "comm", "no input names this thread");
 		tree_count(obj, "aligned_bytes", p->aligned.bytes);
 		tree_real(obj, "aligned_share", (double)p->aligned.bytes / (double)p->all.bytes);
+		tree_real(obj, "misaligned_share",
+			  (double)(p->all.bytes - p->aligned.bytes) / (double)p->all.bytes);
 		json_array_append_new(list, obj);
 	}
 	return list;
+}
+
+/* By equal steps of time: the bytes written, and the share of them that is misaligned. */
+static json_t *over_time(const struct report *r, const struct align_steps *steps)
+{
+	json_t *obj = json_object(), *bytes = json_array(), *shares = json_array();
+
+	tree_count(obj, "step_ns", steps->step_ns);
+	tree_count(obj, "from_ns", since(r, steps->origin_ns));
+	for (size_t i = 0; i < steps->nr; i++) {
+		const struct align_step *step = &steps->list[i];
+
+		json_array_append_new(bytes, json_integer((json_int_t)step->bytes));
+		json_array_append_new(shares, step->bytes
+						      ? json_real((double)step->misaligned_bytes /
+								  (double)step->bytes)
+						      : json_null());
+	}
+	json_object_set_new(obj, "bytes", bytes);
+	json_object_set_new(obj, "misaligned_share", shares);
+	return obj;
 }
 
 static const struct align_sum *sum_of(const struct align_device *dev)
@@ -85,6 +110,7 @@ json_t *alignment_tree(const struct report *r, uint32_t device)
 	json_object_set_new(obj, "misaligned", count(&sum->misaligned));
 	json_object_set_new(obj, "straddling", count(&sum->straddling));
 	tree_real(obj, "aligned_share", (all - (double)sum->misaligned.bytes) / all);
+	tree_real(obj, "misaligned_share", (double)sum->misaligned.bytes / all);
 	tree_real(obj, "straddling_share", (double)sum->straddling.bytes / all);
 	json_object_set_new(obj, "processes", processes(r, sum));
 	if (sum->unnamed.count)
@@ -93,6 +119,7 @@ json_t *alignment_tree(const struct report *r, uint32_t device)
 	for (size_t i = 0; i < sum->nr_windows; i++)
 		json_array_append_new(windows, window(r, &sum->windows[i]));
 	json_object_set_new(obj, "windows", windows);
+	json_object_set_new(obj, "over_time", over_time(r, &sum->steps));
 	json_object_set_new(obj, "windows_merged", json_boolean(sum->merged));
 	apart = json_object();
 	json_object_set_new(apart, "small", count(&sum->small));
@@ -181,28 +208,54 @@ static void page_windows(const struct page *page, const json_t *list)
 		page_printf(page, "", "and %zu more windows (all of them: --json)", nr - MAX_SHOWN);
 }
 
-static void page_writers(const struct page *page, const json_t *list)
+static void page_writers(const struct page *page, const json_t *a)
 {
-	char *text = mem_strdup("");
+	const json_t *list = tree_at(a, "processes"), *others = tree_at(a, "other_processes");
+	size_t i, nr = json_array_size(list);
+	char *text = mem_strdup(""), *longer;
 	json_t *p;
-	size_t i;
 
 	json_array_foreach((json_t *)list, i, p)
 	{
 		const char *comm = tree_str(p, "comm");
-		char *longer;
 
 		if (i == MAX_SHOWN)
 			break;
 		longer = mem_printf("%s%s%s (%u) %s of %s", text, i ? ", " : "", comm ? comm : "?",
 				    (unsigned int)tree_u64(p, "pid"),
-				    num_share(tree_num(p, "aligned_share")).s,
+				    num_share(tree_num(p, "misaligned_share")).s,
 				    num_bytes(tree_num(p, "bytes")).s);
 		free(text);
 		text = longer;
 	}
-	page_printf(page, "", "aligned by thread: %s", text);
+	page_printf(page, "", "misaligned by thread: %s%s", text,
+		    nr > MAX_SHOWN || others ? ", and more (all of them: --json)" : "");
 	free(text);
+}
+
+static void page_shares(const struct page *page, const json_t *over)
+{
+	const json_t *list = tree_at(over, "misaligned_share");
+	size_t nr = json_array_size(list);
+	double values[ALIGN_STEPS], full = 1;
+	char line[OVER_TIME_MOST + 1];
+
+	if (nr < 2 || nr > ALIGN_STEPS)
+		return;
+	for (size_t i = 0; i < nr; i++) {
+		const json_t *value = json_array_get(list, i);
+
+		values[i] = json_is_number(value) ? json_number_value(value) : (double)NAN;
+	}
+	over_time_draw(values, nr, &full, line);
+	for (char *c = line; *c; c++)
+		*c = *c == ' ' ? '0' : *c == '?' ? ' ' : *c;
+	fprintf(page->out, "  by time  |%s|\n", line);
+	page_printf(
+		page, "",
+		"each character is %s, from %s on; 0: all is aligned; \"@\": nothing is; blank: "
+		"nothing was written",
+		num_ns(tree_num(over, "step_ns")).s, num_ns(tree_num(over, "from_ns")).s);
 }
 
 void page_alignment(const struct page *page, const json_t *dev)
@@ -220,13 +273,14 @@ void page_alignment(const struct page *page, const json_t *dev)
 	}
 	json_object_foreach((json_t *)tree_at(a, "left_out"), key, c) apart += tree_u64(c, "count");
 	page_printf(page, "  align",
-		    "stripes of %s sectors, at %s: %s of %s in %s aligned; %s reach into the next "
-		    "stripe; left out: %s (metadata, flushing, or below 8 sectors)",
+		    "stripes of %s sectors, at %s: %s of %s in %s misaligned; %s reach into the "
+		    "next stripe; left out: %s (metadata, flushing, or below 8 sectors)",
 		    num_count(tree_u64(a, "stripe_sectors")).s, tree_str(a, "at"),
-		    num_share(tree_num(a, "aligned_share")).s,
+		    num_share(tree_num(a, "misaligned_share")).s,
 		    num_bytes(tree_num(a, "writes.bytes")).s,
 		    num_of(tree_u64(a, "writes.count"), "write").s,
 		    num_share(tree_num(a, "straddling_share")).s, num_of(apart, "write").s);
-	page_writers(page, tree_at(a, "processes"));
+	page_writers(page, a);
+	page_shares(page, tree_at(a, "over_time"));
 	page_windows(page, tree_at(a, "windows"));
 }

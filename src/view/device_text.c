@@ -82,6 +82,7 @@ static void time_line(const struct page *page, const json_t *dev)
 		    tree_at(dev, "partitions") ? " (of what was recorded)" : "",
 		    num_ns((double)silence).s);
 	free(text);
+	page_depth_over_time(page, dev);
 }
 
 /* count, bytes and mean of one class in three columns; "-" for what has no bytes. */
@@ -188,19 +189,10 @@ static void errors(const struct page *page, const json_t *dev)
 
 	json_array_foreach((json_t *)list, i, e)
 	{
-		const char *name = tree_str(e, "name");
-		char *text, *where;
+		char *text = error_words(e);
 
-		where = tree_at(e, "first_sector")
-				? mem_printf(", first at sector %s",
-					     num_count(tree_u64(e, "first_sector")).s)
-				: mem_strdup("");
-		text = mem_printf("%s failed: %s with %s (%u)%s",
-				  num_of(tree_u64(e, "count"), "request").s, tree_str(e, "class"),
-				  name ? name : "errno", (unsigned int)tree_u64(e, "errno"), where);
 		page_para(page, PAINT_BAD, i ? "" : "  errors", text);
 		free(text);
-		free(where);
 	}
 }
 
@@ -283,17 +275,29 @@ static void latencies_by_class(const struct page *page, const json_t *dev)
 	}
 }
 
+/* ", 90 % within 1.00 MiB" where that is known. */
+static struct num within(const json_t *dev, const char *path, int percent)
+{
+	double sectors = tree_num(dev, path);
+	struct num out = { "" };
+
+	if (!isnan(sectors))
+		snprintf(out.s, sizeof(out.s), ", %d %% within %.12s", percent,
+			 num_bytes(sectors * SECTOR_SIZE).s);
+	return out;
+}
+
 static void seeks(const struct page *page, const json_t *dev)
 {
 	double median = tree_num(dev, "seeks.p50_sectors");
-	const char *text;
 
 	if (!tree_at(dev, "seeks"))
 		return;
-	text = isnan(median) ? "-" : num_bytes(median * SECTOR_SIZE).s;
-	page_printf(page, "  seeks", "%s sequential; distance: mean %s, median %s",
+	page_printf(page, "  seeks", "%s sequential; distance: mean %s, median %s%s%s",
 		    share(dev, "seeks.sequential_share").s,
-		    num_bytes(tree_num(dev, "seeks.mean_sectors") * SECTOR_SIZE).s, text);
+		    num_bytes(tree_num(dev, "seeks.mean_sectors") * SECTOR_SIZE).s,
+		    isnan(median) ? "-" : num_bytes(median * SECTOR_SIZE).s,
+		    within(dev, "seeks.p90_sectors", 90).s, within(dev, "seeks.p99_sectors", 99).s);
 }
 
 static void ends(const struct page *page, const json_t *dev)
@@ -343,6 +347,7 @@ void page_device(const struct page *page, const json_t *dev)
 	latencies_of(page, dev, true);
 	latencies_of(page, dev, false);
 	latencies_by_class(page, dev);
+	page_modes(page, dev);
 	no_latencies(page, dev);
 	flush_legend(page, dev);
 	seeks(page, dev);

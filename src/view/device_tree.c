@@ -173,15 +173,12 @@ static void set_latency(json_t *obj, const struct report *r, const struct device
 
 	for (int p = 0; p < PHASE_NR; p++) {
 		const char *key = phase_key((enum phase)p);
-		json_t *h;
 
 		if (!dev->latency[p].n) {
 			tree_unknown(phases, key, "not seen here: %s", phase_what((enum phase)p));
 			continue;
 		}
-		h = tree_hist(&dev->latency[p]);
-		tree_text(h, "of", phase_of_bios((enum phase)p) ? "bios" : "requests");
-		json_object_set_new(phases, key, h);
+		json_object_set_new(phases, key, tree_latency(&dev->latency[p], (enum phase)p));
 	}
 	/* What everybody looks for is there, or why it is not. */
 	if (!dev->latency[PHASE_BIO_Q2C].n)
@@ -196,9 +193,11 @@ static void set_latency(json_t *obj, const struct report *r, const struct device
 			continue;
 		one = json_object();
 		if (dev->class_d2c[c].n)
-			json_object_set_new(one, "d2c", tree_hist(&dev->class_d2c[c]));
+			json_object_set_new(one, "d2c",
+					    tree_latency(&dev->class_d2c[c], PHASE_D2C));
 		if (dev->class_r_q2c[c].n)
-			json_object_set_new(one, "r_q2c", tree_hist(&dev->class_r_q2c[c]));
+			json_object_set_new(one, "r_q2c",
+					    tree_latency(&dev->class_r_q2c[c], PHASE_R_Q2C));
 		json_object_set_new(classes, class_name((enum io_class)c), one);
 	}
 	json_object_set_new(obj, "latency_by_class_ns", classes);
@@ -308,6 +307,7 @@ static void set_time_line(json_t *obj, const struct report *r, const struct devi
 	if (why) {
 		set_unknown_depth(obj, dev, why);
 		unknown_shares(obj, why);
+		tree_unknown(obj, "depth_over_time", "%s", why);
 		return;
 	}
 	depth = json_object();
@@ -317,14 +317,25 @@ static void set_time_line(json_t *obj, const struct report *r, const struct devi
 	tree_count(depth, "max", dev->depth_max);
 	json_object_set_new(depth, "levels", depth_levels(dev));
 	json_object_set_new(obj, "depth", depth);
+	json_object_set_new(obj, "depth_over_time", tree_depth_over_time(r, dev));
 	set_shares(obj, dev, all);
 	set_silence(obj, dev, r->genesis_ns);
+}
+
+static void set_distance(json_t *seeks, const char *key, const struct hist *h, double q,
+			 unsigned int needs)
+{
+	uint64_t sectors;
+
+	if (hist_quantile(h, q, &sectors))
+		tree_count(seeks, key, sectors);
+	else
+		tree_unknown(seeks, key, "needs at least %u values", needs);
 }
 
 static void set_seeks(json_t *obj, const struct device_sum *dev)
 {
 	json_t *seeks;
-	uint64_t median;
 
 	if (!dev->seeks) {
 		tree_unknown(obj, "seeks", "fewer than two I/Os with a place on the device");
@@ -335,11 +346,18 @@ static void set_seeks(json_t *obj, const struct device_sum *dev)
 	tree_real(seeks, "sequential_share", (double)dev->sequential / (double)dev->seeks);
 	tree_count(seeks, "mean_sectors",
 		   (uint64_t)llround(dev->seek_sum_sectors / (double)dev->seeks));
-	if (hist_quantile(&dev->seek_sectors, 0.5, &median))
-		tree_count(seeks, "p50_sectors", median);
-	else
-		tree_unknown(seeks, "p50_sectors", "needs at least 2 values");
+	set_distance(seeks, "p50_sectors", &dev->seek_sectors, 0.5, 2);
+	set_distance(seeks, "p90_sectors", &dev->seek_sectors, 0.9, 10);
+	set_distance(seeks, "p99_sectors", &dev->seek_sectors, 0.99, 100);
 	json_object_set_new(obj, "seeks", seeks);
+}
+
+static void set_hazards(json_t *obj, const struct report *r, const struct device_sum *dev)
+{
+	if (saw_issue(dev))
+		json_object_set_new(obj, "hazards", tree_hazards(r, dev));
+	else
+		tree_unknown(obj, "hazards", "no request was seen to be issued here");
 }
 
 static void set_alignment(json_t *obj, const struct report *r, const struct device_sum *dev)
@@ -396,6 +414,7 @@ json_t *tree_device(const struct report *r, const struct device_sum *dev)
 	set_latency(obj, r, dev);
 	set_time_line(obj, r, dev);
 	set_seeks(obj, dev);
+	set_hazards(obj, r, dev);
 	set_alignment(obj, r, dev);
 	return obj;
 }

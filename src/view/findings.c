@@ -238,6 +238,7 @@ json_t *tree_findings(const struct report *r)
 
 		io_errors(list, dev, name);
 		requeues(list, dev, name);
+		find_hazards(list, r, dev, name);
 		find_completions(list, r, dev, name);
 		silence(list, dev, name, r);
 		pieces(list, dev, name);

@@ -13,6 +13,7 @@
 
 #include "trace/facts.h"
 #include "trace/source.h"
+#include "track/breakdown.h"
 #include "track/summary.h"
 #include "view/alignment.h"
 #include "view/request_list.h"
@@ -35,6 +36,7 @@ struct report {
 	const struct verdict *verdict;       /* NULL = none made */
 	const struct request_list *requests; /* NULL = not asked for */
 	const struct alignment *alignment;   /* NULL = not asked for */
+	const struct breakdown *by;          /* NULL = not asked for */
 	uint32_t flags_seen; /* EV_* of all writes together, where the input is a text */
 	uint64_t genesis_ns; /* time 0 of every offset that is shown */
 	enum report_window window;
@@ -44,12 +46,17 @@ struct report {
 /* Are events known lost, or bytes damaged, skipped or cut (exit status 3)? */
 bool report_has_losses(const struct report *r);
 
-/* The tree, owned by the caller. Unknown is null with a sibling "..._why". requests_list stays empty:
- * its rows are made one by one (request_list_row), for there may be a million. */
+/* The tree, owned by the caller. Unknown is null with a sibling "..._why". requests_list and by.rows stay
+ * empty: their rows are made one by one (request_list_row, by_row), for there may be a million. */
 json_t *report_tree(const struct report *r);
 
-/* Prints the tree of report_tree with all rows of requests_list. */
+/* Prints the tree of report_tree with all rows of requests_list and of by. */
 void report_json(const struct report *r, const json_t *tree, FILE *out);
+
+/* Prints one table as RFC 4180 has it (lines end with CR LF, unknown is an empty field): the groups, one
+ * row for each phase of a group, or the requests, a row each. Exactly one of r->by and r->requests is
+ * there. */
+void report_csv(const struct report *r, FILE *out);
 
 struct report_look {
 	bool colour;

@@ -349,6 +349,7 @@ void report_text(const json_t *tree, FILE *out, const struct report_look *look)
 	size_t i;
 
 	losses(&page, tree);
+	page_errors(&page, tree);
 	inputs(&page, tree);
 	span(&page, tree);
 	command(&page, tree);
@@ -356,6 +357,7 @@ void report_text(const json_t *tree, FILE *out, const struct report_look *look)
 		page_verdict(&page, tree);
 	page_facts(&page, tree);
 	json_array_foreach((json_t *)devices, i, dev) page_device(&page, dev);
+	page_by(&page, tree);
 	page_processes(&page, tree);
 	findings(&page, tree);
 	page_requests(&page, tree);

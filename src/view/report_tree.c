@@ -356,6 +356,14 @@ static void set_window(json_t *obj, const struct report *r)
 	json_object_set_new(obj, "window", window);
 }
 
+static void set_by(json_t *obj, const struct report *r)
+{
+	if (r->by)
+		json_object_set_new(obj, "by", tree_by(r));
+	else
+		tree_unknown(obj, "by", "not asked for (--by)");
+}
+
 static void set_requests(json_t *obj, const struct report *r)
 {
 	uint64_t truncated = r->requests ? request_list_truncated(r->requests) : 0;
@@ -399,6 +407,7 @@ json_t *report_tree(const struct report *r)
 	tree_unknown(obj, "syncs", "not recorded: block events do not show system calls");
 	json_object_set_new(obj, "verdict", tree_verdict(r));
 	json_object_set_new(obj, "findings", tree_findings(r));
+	set_by(obj, r);
 	set_requests(obj, r);
 	set_facts(obj, r->facts);
 	json_object_set_new(obj, "notes", notes(r));

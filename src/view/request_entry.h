@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "track/io.h"
+#include "view/meanwhile.h"
 #include "view/request_list.h"
 
 enum request_state { REQUEST_COMPLETED, REQUEST_IN_FLIGHT, REQUEST_LOST, REQUEST_ORPHAN };
@@ -22,6 +23,8 @@ struct request_entry {
 	uint64_t order;    /* of arrival */
 	uint8_t state;     /* enum request_state */
 	bool is_bio;
+	/* Owned by the list; NULL: not asked for (only of the slowest), or, of a bio, not known. */
+	struct meanwhile *meanwhile;
 };
 
 const struct request_entry *request_list_entry(const struct request_list *list, size_t i);

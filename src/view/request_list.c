@@ -13,6 +13,7 @@ struct request_list {
 	struct request_entry *entries; /* owned array; with top a heap, the fastest first */
 	size_t nr;
 	uint64_t seen, truncated;
+	struct meanwhile_log *log; /* owned; only with top */
 };
 
 struct request_list *request_list_new(size_t top, uint64_t from_ns, uint64_t to_ns,
@@ -24,6 +25,8 @@ struct request_list *request_list_new(size_t top, uint64_t from_ns, uint64_t to_
 	list->top = top;
 	list->from_ns = from_ns == TIME_NONE ? 0 : from_ns;
 	list->to_ns = to_ns;
+	if (top)
+		list->log = meanwhile_log_new();
 	return list;
 }
 
@@ -31,7 +34,10 @@ void request_list_free(struct request_list *list)
 {
 	if (!list)
 		return;
+	for (size_t i = 0; i < list->nr; i++)
+		free(list->entries[i].meanwhile);
 	free(list->entries);
+	meanwhile_log_free(list->log);
 	free(list);
 }
 
@@ -90,6 +96,7 @@ static void keep(struct request_list *list, struct request_entry *e)
 		return;
 	if (list->top && list->nr == list->top) {
 		if (slower(e, &list->entries[0])) {
+			free(list->entries[0].meanwhile);
 			list->entries[0] = *e;
 			sift_down(list);
 		}
@@ -123,10 +130,37 @@ static uint64_t first_known(const struct io *io)
 	return TIME_NONE;
 }
 
+/* What ran while they waited, of those that it has not been looked up for. As late as can be: most of
+ * what is slow at first gives way to slower ones. */
+static void look_back(struct request_list *list)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		struct request_entry *e = &list->entries[i];
+
+		if (e->is_bio || e->meanwhile || e->state == REQUEST_ORPHAN)
+			continue;
+		e->meanwhile = mem_zalloc(sizeof(*e->meanwhile));
+		meanwhile_look(list->log, &e->io, e->state == REQUEST_IN_FLIGHT, list->sum->last_ns,
+			       e->meanwhile);
+	}
+}
+
+static void remember(struct request_list *list, const struct io *io)
+{
+	if (!list->log)
+		return;
+	if (meanwhile_log_full(list->log)) {
+		look_back(list);
+		meanwhile_log_cut(list->log);
+	}
+	meanwhile_log_add(list->log, io);
+}
+
 static void take_request(struct request_list *list, const struct io *io, enum request_state state)
 {
 	struct request_entry e = { .io = *io, .state = (uint8_t)state };
 
+	remember(list, io);
 	e.start_ns = first_known(io);
 	if (e.start_ns == TIME_NONE && io->whole_ns != TIME_NONE && io->end_ns != TIME_NONE)
 		e.start_ns = io->end_ns > io->whole_ns ? io->end_ns - io->whole_ns : 0;
@@ -248,13 +282,16 @@ static void drop_bios(struct request_list *list)
 	for (size_t i = 0; i < list->nr; i++)
 		if (!list->entries[i].is_bio ||
 		    stands_alone(list, list->entries[i].io.dev, list->entries[i].io.class))
-			list->entries[left++] = list->entries[i];
+			list->entries[left++] =
+				list->entries[i]; /* bios have no meanwhile to free */
 	list->nr = left;
 }
 
 void request_list_finish(struct request_list *list)
 {
 	drop_bios(list);
+	if (list->log)
+		look_back(list);
 	if (list->nr)
 		qsort(list->entries, list->nr, sizeof(*list->entries), by_time);
 }
@@ -262,6 +299,11 @@ void request_list_finish(struct request_list *list)
 size_t request_list_nr(const struct request_list *list)
 {
 	return list->nr;
+}
+
+size_t request_list_top(const struct request_list *list)
+{
+	return list->top;
 }
 
 uint64_t request_list_truncated(const struct request_list *list)

@@ -133,7 +133,7 @@ static void who_text(char *who, size_t size, const json_t *row)
 	bool issuer = !tree_at(row, "pid") && tree_at(row, "issuer_pid");
 	const char *comm = tree_str(row, issuer ? "issuer_comm" : "comm");
 	unsigned int pid = (unsigned int)tree_u64(row, issuer ? "issuer_pid" : "pid");
-	const char *by = issuer ? "issued by " : "";
+	const char *by = issuer ? "D by " : "";
 
 	if (!issuer && !tree_at(row, "pid"))
 		snprintf(who, size, "?");
@@ -141,6 +141,81 @@ static void who_text(char *who, size_t size, const json_t *row)
 		snprintf(who, size, "%s%.16s (%u)", by, comm, pid);
 	else
 		snprintf(who, size, "%spid %u", by, pid);
+}
+
+/* "fio (123) 40 in 10.1 ms"; owned by the caller. */
+static char *ran(const json_t *part)
+{
+	const char *comm = tree_str(part, "comm");
+	char *who, *text;
+
+	if (json_is_true(json_object_get(part, "flush")))
+		who = mem_strdup("flush commands");
+	else if (!tree_at(part, "pid"))
+		who = mem_strdup("of unknown threads");
+	else
+		who = mem_printf("%s (%u)", comm ? comm : "?", (unsigned int)tree_u64(part, "pid"));
+	text = mem_printf("%s %s in %s", who, num_count(tree_u64(part, "requests")).s,
+			  num_ns(tree_num(part, "device_ns")).s);
+	free(who);
+	return text;
+}
+
+/* ": fio (123) 40 in 10.1 ms, ..."; owned by the caller. */
+static char *all_ran(const json_t *m)
+{
+	const json_t *rest = tree_at(m, "other_processes");
+	char *text = mem_strdup(""), *longer, *one;
+	json_t *part;
+	size_t i;
+
+	json_array_foreach((json_t *)tree_at(m, "processes"), i, part)
+	{
+		one = ran(part);
+		longer = mem_printf("%s%s%s", text, i ? ", " : ": ", one);
+		free(one);
+		free(text);
+		text = longer;
+	}
+	if (rest) {
+		longer = mem_printf("%s, %s more %s in %s", text,
+				    num_count(tree_u64(rest, "count")).s,
+				    num_count(tree_u64(rest, "requests")).s,
+				    num_ns(tree_num(rest, "device_ns")).s);
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+/* What ran while it waited. */
+static void print_meanwhile(const struct page *page, const json_t *row)
+{
+	const json_t *m = tree_at(row, "meanwhile");
+	const char *why = tree_str(row, "meanwhile_why");
+	uint64_t nr = tree_u64(m, "requests");
+	char *who, *idle;
+
+	if (!m) {
+		if (why)
+			page_printf(page, "", "what ran while it waited is unknown: %s", why);
+		return;
+	}
+	who = all_ran(m);
+	idle = tree_at(m, "idle_ns") ? mem_printf("idle %s", num_ns(tree_num(m, "idle_ns")).s)
+				     : mem_strdup("idle for an unknown time");
+	if (nr)
+		page_printf(page, "",
+			    "while it waited %s: %s came later and ended first, at the device for "
+			    "%s%s; device %s",
+			    num_ns(tree_num(m, "wait_ns")).s, num_of(nr, "request").s,
+			    num_ns(tree_num(m, "device_ns")).s, who, idle);
+	else
+		page_printf(page, "",
+			    "while it waited %s: no request came later and ended first; device %s",
+			    num_ns(tree_num(m, "wait_ns")).s, idle);
+	free(who);
+	free(idle);
 }
 
 static void print_row(const struct page *page, const json_t *row, int digits,
@@ -164,6 +239,7 @@ static void print_row(const struct page *page, const json_t *row, int digits,
 		page_line(page, "", text);
 	if (*more)
 		page_para(page, PAINT_NONE, "", more + 2);
+	print_meanwhile(page, row);
 	free(text);
 	free(more);
 }

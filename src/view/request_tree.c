@@ -181,6 +181,67 @@ static void set_start(json_t *obj, const struct report *r, const struct request_
 			   e->io.end_ns > r->genesis_ns ? e->io.end_ns - r->genesis_ns : 0);
 }
 
+static json_t *part(const struct report *r, const struct meanwhile_part *p, uint64_t at_ns)
+{
+	const char *comm = p->who == WHO_THREAD ? names_get(&r->facts->names, p->pid, at_ns) : NULL;
+	const char *why = p->who == WHO_FLUSH ? "flush commands: who issues one does not ask for it"
+					      : "who queued them was not seen";
+	json_t *obj = json_object();
+
+	if (p->who == WHO_THREAD)
+		tree_count(obj, "pid", p->pid);
+	else
+		tree_unknown(obj, "pid", "%s", why);
+	if (comm)
+		tree_text(obj, "comm", comm);
+	else
+		tree_unknown(obj, "comm", "%s",
+			     p->who == WHO_THREAD ? "no input names this thread" : why);
+	json_object_set_new(obj, "flush", json_boolean(p->who == WHO_FLUSH));
+	tree_count(obj, "requests", p->requests);
+	tree_count(obj, "device_ns", p->device_ns);
+	return obj;
+}
+
+static json_t *meanwhile(const struct report *r, const struct meanwhile *m)
+{
+	json_t *obj = json_object(), *list = json_array(), *rest;
+
+	tree_count(obj, "wait_ns", m->to_ns - m->from_ns);
+	tree_count(obj, "requests", m->all.requests);
+	tree_count(obj, "device_ns", m->all.device_ns);
+	for (size_t i = 0; i < m->nr_top; i++)
+		json_array_append_new(list, part(r, &m->top[i], m->to_ns));
+	json_object_set_new(obj, "processes", list);
+	if (m->nr_rest) {
+		rest = json_object();
+		tree_count(rest, "count", m->nr_rest);
+		tree_count(rest, "requests", m->rest.requests);
+		tree_count(rest, "device_ns", m->rest.device_ns);
+		json_object_set_new(obj, "other_processes", rest);
+	}
+	if (m->idle_known)
+		tree_count(obj, "idle_ns", m->idle_ns);
+	else
+		tree_unknown(obj, "idle_ns",
+			     "of requests that were at the device the end was not seen in time");
+	return obj;
+}
+
+/* Only of the slowest. */
+static void set_meanwhile(json_t *obj, const struct report *r, const struct request_entry *e)
+{
+	if (!request_list_top(r->requests))
+		return;
+	if (e->meanwhile && !e->meanwhile->why)
+		json_object_set_new(obj, "meanwhile", meanwhile(r, e->meanwhile));
+	else
+		tree_unknown(obj, "meanwhile", "%s",
+			     e->meanwhile ? e->meanwhile->why
+			     : e->is_bio  ? "a bio: when it came to the device was not seen"
+					  : "its beginning was not seen");
+}
+
 json_t *request_list_row(const struct report *r, size_t i)
 {
 	const struct request_entry *e = request_list_entry(r->requests, i);
@@ -213,5 +274,6 @@ json_t *request_list_row(const struct report *r, size_t i)
 		tree_text(obj, "doubt", "joined first in, first out with others like it");
 	else if (io->crosses_loss && e->state == REQUEST_COMPLETED)
 		tree_text(obj, "doubt", "open while events were lost");
+	set_meanwhile(obj, r, e);
 	return obj;
 }

@@ -25,6 +25,9 @@ void tree_unknown(json_t *obj, const char *key, const char *fmt, ...)
 /* {"n","min","mean","p50","p90","p99","p999","max"}; the caller knows that n > 0. */
 json_t *tree_hist(const struct hist *hist);
 
+/* The same of a phase: with "of", and for q2c and d2c "modes". */
+json_t *tree_latency(const struct hist *hist, enum phase phase);
+
 /* Reading; missing and null are NULL, 0 or NAN. `path` is keys joined with dots. */
 const json_t *tree_at(const json_t *obj, const char *path);
 const char *tree_str(const json_t *obj, const char *path); /* NULL where unknown */
@@ -51,11 +54,17 @@ char *partition_words(const json_t *partitions);
 /* The branches that have a file of their own. */
 json_t *tree_losses(const struct report *r);
 json_t *tree_device(const struct report *r, const struct device_sum *dev);
+json_t *tree_depth_over_time(const struct report *r, const struct device_sum *dev);
+json_t *tree_hazards(const struct report *r, const struct device_sum *dev);
 json_t *tree_processes(const struct report *r);
 json_t *tree_verdict(const struct report *r);
 /* Who used the CPU meanwhile, the most first; NULL where that was not recorded. */
 json_t *tree_cpu_times(const struct report *r);
 json_t *tree_findings(const struct report *r);
+/* by of the report, without its rows. */
+json_t *tree_by(const struct report *r);
+/* The i-th of by.rows[] (doc/spec.md), owned by the caller. */
+json_t *by_row(const struct report *r, size_t i);
 /* What the readers gave in the report's shape; null with `why` where there is none. */
 void tree_facts(json_t *obj, const char *key, const json_t *list, const char *why);
 
@@ -70,6 +79,8 @@ void find_misaligned(json_t *list, const struct report *r, uint32_t device, cons
 void find_excerpt(json_t *list, const struct report *r);
 void find_completions(json_t *list, const struct report *r, const struct device_sum *dev,
 		      const char *name);
+void find_hazards(json_t *list, const struct report *r, const struct device_sum *dev,
+		  const char *name);
 void find_cross_checks(json_t *list, const struct report *r);
 void find_proxies(json_t *list, const struct report *r);
 
@@ -110,6 +121,12 @@ struct num exact_ns(uint64_t ns, uint64_t resolution_ns);
 void page_heading(const struct page *page, const char *text);
 void page_device(const struct page *page, const json_t *dev);
 void page_alignment(const struct page *page, const json_t *dev);
+void page_modes(const struct page *page, const json_t *dev);
+void page_depth_over_time(const struct page *page, const json_t *dev);
+void page_errors(const struct page *page, const json_t *tree);
+/* "3 reads failed with ENODATA (61), first at sector 40,010" of devices[].errors[]; owned by the caller. */
+char *error_words(const json_t *error);
+void page_by(const struct page *page, const json_t *tree);
 void page_requests(const struct page *page, const json_t *tree);
 void page_facts(const struct page *page, const json_t *tree);
 void page_summaries(const struct page *page, const json_t *list);

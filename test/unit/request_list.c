@@ -207,6 +207,64 @@ static void only_the_slowest(void **state)
 	}
 }
 
+/* Of the slowest it is said what ran while it waited, by name; of all of them it is not. */
+static void what_ran_meanwhile(void **state)
+{
+	struct fixture *f = *state;
+	struct io slow = request(2000, 900, 8), fast = request(2100, 60, 16);
+	struct track_sink sink;
+	json_t *row;
+
+	slow.issue_ns = slow.last_issue_ns = 2500; /* waits for 500 */
+	slow.depth_at_issue = 1;
+	slow.pid = 8;
+	begin(f, 1);
+	sink = request_list_sink(f->list);
+	sink.request(sink.arg, &fast); /* at the device from 2106 to 2160 */
+	sink.request(sink.arg, &slow);
+	request_list_finish(f->list);
+	assert_int_equal(request_list_nr(f->list), 1);
+	row = request_list_row(&f->report, 0);
+	assert_int_equal(tree_u64(row, "meanwhile.wait_ns"), 500);
+	assert_int_equal(tree_u64(row, "meanwhile.requests"), 1);
+	assert_int_equal(tree_u64(row, "meanwhile.device_ns"), 54);
+	assert_int_equal(tree_u64(row, "meanwhile.idle_ns"), 446);
+	assert_string_equal(
+		tree_str(json_array_get(tree_at(row, "meanwhile.processes"), 0), "comm"), "dd");
+	json_decref(row);
+	begin(f, 0);
+	sink = request_list_sink(f->list);
+	sink.request(sink.arg, &slow);
+	request_list_finish(f->list);
+	row = request_list_row(&f->report, 0);
+	assert_null(json_object_get(row, "meanwhile"));
+	json_decref(row);
+}
+
+/* RFC 4180: commas and quotes are quoted, quotes doubled, lines end with CR LF; unknown is empty. */
+static void csv(void **state)
+{
+	struct fixture *f = *state;
+	struct track_sink sink = request_list_sink(f->list);
+	struct io io = request(2000, 90, 8);
+	char *text = NULL, *line;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	names_add(&f->facts.names, 9, 0, "a\"b,c", 5);
+	io.pid = 9;
+	sink.request(sink.arg, &io);
+	request_list_finish(f->list);
+	report_csv(&f->report, out);
+	fclose(out);
+	assert_int_equal(strncmp(text, "kind,state,start_ns,end_ns,device,name,sector,", 46), 0);
+	line = strstr(text, "\r\n");
+	assert_non_null(line);
+	assert_string_equal(line + 2, "request,completed,1000,1090,\"8,0\",,8,8,4096,write,WS,9,"
+				      "\"a\"\"b,c\",,,1,1,0,,,1,2,,,3,,6,84,,,,,,,,90,,\r\n");
+	free(text);
+}
+
 static void flush_parts(void **state)
 {
 	struct fixture *f = *state;
@@ -296,6 +354,8 @@ int main(void)
 		CASE(halves),
 		CASE(bios),
 		CASE(only_the_slowest),
+		CASE(what_ran_meanwhile),
+		CASE(csv),
 		CASE(flush_parts),
 		CASE(rows_of_tables),
 		cmocka_unit_test(letters),

@@ -91,8 +91,9 @@ static size_t read_alike(struct blob *blob, const char *text, size_t len, size_t
 
 	while ((n = turn++ & 1 ? blob_read_some(blob, buf, step, err)
 			       : blob_read(blob, buf, step, err)) > 0) {
-		assert_true((size_t)n <= step && at + (size_t)n <= len);
-		assert_memory_equal(buf, text + at, n);
+		/* one `if`: byte by byte, millions of assertions would be most of the time */
+		if ((size_t)n > step || at + (size_t)n > len || memcmp(buf, text + at, (size_t)n))
+			fail_msg("not the text at byte %zu, %zd of %zu", at, n, step);
 		at += (size_t)n;
 	}
 	assert_int_equal(n < 0, err->text[0] != 0);
@@ -111,16 +112,17 @@ static void every_compression(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < PACKERS; i++) {
-		char *command = mem_printf("seq 1 %d | %s -c >x.%s", MANY, packers[i], packers[i]);
+		char *command = mem_printf("seq 1 %d | %s -1c >x.%s", MANY, packers[i], packers[i]);
 		char *path = mem_printf("x.%s", packers[i]);
 
+		if (have(packers[i]))
+			run(command);
 		for (size_t k = 0; k < 4 && have(packers[i]); k++, nr++) {
 			struct error err = { 0 };
 			struct inputs inputs;
 			struct blob *blob;
 			const uint8_t *head;
 
-			run(command);
 			blob = only_blob(&inputs, path);
 			assert_int_equal(blob_head(blob, 1000, &head, &err), 1000);
 			assert_memory_equal(head, text, 1000);
@@ -254,7 +256,7 @@ static void cut_and_damaged(void **state)
 	for (size_t i = 0; i < PACKERS; i++) {
 		const char *p = packers[i];
 		char *command = mem_printf(
-			"seq 1 %d | %s -c >x && n=$(stat -c %%s x) && head -c $((n * 2 / 3)) x "
+			"seq 1 %d | %s -1c >x && n=$(stat -c %%s x) && head -c $((n * 2 / 3)) x "
 			">cut && "
 			"cp x hit && printf 'XXXXXXXXXXXXXXXX' | dd of=hit bs=1 conv=notrunc "
 			"seek=$((n * 2 / 3)) status=none",
@@ -417,7 +419,7 @@ static long resident_kib(void)
 	return pages * 4;
 }
 
-/* 200 MB that nobody takes: at most a megabyte is decompressed ahead. */
+/* 80 MB that nobody takes: at most a megabyte is decompressed ahead. */
 static void memory_is_bounded(void **state)
 {
 	struct timespec a_while = { .tv_nsec = 200000000 };
@@ -428,7 +430,7 @@ static void memory_is_bounded(void **state)
 	char *buf = malloc(300000);
 
 	(void)state;
-	run("head -c 200000000 /dev/zero | gzip -1 >x.gz");
+	run("head -c 80000000 /dev/zero | gzip -1 >x.gz");
 	blob = only_blob(&inputs, "x.gz");
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(blob_read(blob, buf, 300000, &err), 300000);
@@ -556,12 +558,12 @@ static void some_of_a_pipe(void **state)
 /* Members in memory, and, beyond 32 MiB in total, in a file: the same ones. */
 static void small_and_large_archives(void **state)
 {
-	static const int sizes[] = { 5000000, 12000000 };
+	static const int sizes[] = { 2000000, 9000000 };
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		char *command = mem_printf("for i in 1 2 3 4; do yes $i | head -c %d >$i; done; "
-					   "tar czf x.tgz 1 2 3 4",
+					   "tar cf - 1 2 3 4 | gzip -1 >x.tgz",
 					   sizes[i]);
 		struct inputs inputs = { 0 };
 		struct error err = { 0 };

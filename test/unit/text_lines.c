@@ -15,16 +15,15 @@ static char *cleaned(const char *text, size_t len)
 	struct text_line line;
 	struct error err = { 0 };
 	struct input in;
+	size_t at = 0;
 	char *all = mem_strdup("");
 
 	input_memory(&in, "text", text, len);
 	assert_int_equal(text_lines_init(&lines, &in.blobs[0], &err), 0);
 	while (text_lines_next(&lines, &line)) {
-		char *longer = mem_printf("%s%s|", all, line.s);
-
-		assert_int_equal(line.s[line.len], 0);
-		free(all);
-		all = longer;
+		assert_int_equal(strlen(line.s), line.len);
+		all = mem_resize(all, at + line.len + 2, 1);
+		at += (size_t)sprintf(all + at, "%s|", line.s);
 	}
 	text_lines_release(&lines);
 	input_release(&in);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The report: numbers for people, the tree and the page, from a summary made by hand. */
+#include <errno.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 #include <cmocka.h>
 
 #include "view/num.h"
+#include "view/over_time.h"
 #include "view/role.h"
 #include "view/tree.h"
 
@@ -308,7 +310,7 @@ static void page_says_it(void **state)
 	assert_says(page, "DEVICE vda (253,0), request-based, 4,321 events");
 	assert_says(page, "  write            2,000   7.81 MiB   4.00 KiB");
 	assert_says(page, "1,000   7.81 MiB   8.00 KiB");
-	assert_says(page, "25.0 % sequential; distance: mean 1.00 MiB");
+	assert_says(page, "25.0 % sequential; distance: mean 1.00 MiB, median 4.00 KiB\n");
 	assert_says(page, "120 dd               app");
 	assert_null(strstr(page, "FINDINGS"));
 	assert_null(strchr(page, '\033'));
@@ -351,6 +353,119 @@ static void losses_come_first(void **state)
 	assert_says(page, "estimates");
 	assert_says(page, "[lost-events]");
 	free(page);
+}
+
+/* Quantiles of the distance stand there as soon as there is enough to know them. */
+static void seek_quantiles(void **state)
+{
+	struct fixture *f = *state;
+	struct device_sum *dev = &f->sum.devices[0];
+	json_t *tree = report_tree(&f->report);
+	const json_t *seeks = tree_at(json_array_get(tree_at(tree, "devices"), 0), "seeks");
+	char *page;
+
+	assert_int_equal(tree_u64(seeks, "p50_sectors"), 8);
+	assert_null(tree_at(seeks, "p90_sectors"));
+	assert_string_equal(tree_str(seeks, "p90_sectors_why"), "needs at least 10 values");
+	json_decref(tree);
+	for (int i = 0; i < 88; i++)
+		hist_add(&dev->seek_sectors, 8);
+	for (int i = 0; i < 10; i++)
+		hist_add(&dev->seek_sectors, 16);
+	page = page_of(&f->report, false);
+	assert_says(page,
+		    "median 4.00 KiB, 90 %\n           within 4.00 KiB, 99 % within 8.00 KiB\n");
+	free(page);
+}
+
+/* What failed stands right behind the losses, by name. */
+static void failures_come_first(void **state)
+{
+	struct fixture *f = *state;
+	struct device_sum *dev = &f->sum.devices[0];
+	char *page;
+
+	dev->errors = calloc(1, sizeof(*dev->errors));
+	dev->nr_errors = 1;
+	dev->errors[0] = (struct io_error){ EIO, CLASS_READ, 3, 40010 };
+	page = page_of(&f->report, false);
+	assert_says(page,
+		    "0 bytes damaged\nerrors:    vda: 3 requests failed: read with EIO (5), first "
+		    "at sector 40,010\nread: ");
+	assert_says(page,
+		    "  errors   3 requests failed: read with EIO (5), first at sector 40,010");
+	free(page);
+}
+
+static void reads_during_writes(void **state)
+{
+	struct fixture *f = *state;
+	struct device_sum *dev = &f->sum.devices[0];
+	const json_t *finding, *hazards;
+	json_t *tree = report_tree(&f->report);
+
+	hazards = tree_at(json_array_get(tree_at(tree, "devices"), 0), "hazards");
+	assert_int_equal(tree_u64(hazards, "count"), 0);
+	assert_null(tree_at(hazards, "first_ns"));
+	assert_null(find_finding(tree_at(tree, "findings"), "read-during-write"));
+	json_decref(tree);
+	dev->hazards = (struct hazards){ 2, 4608, 1250 * MS, 72, 120 };
+	tree = report_tree(&f->report);
+	hazards = tree_at(json_array_get(tree_at(tree, "devices"), 0), "hazards");
+	assert_int_equal(tree_u64(hazards, "bytes"), 4608);
+	assert_int_equal(tree_u64(hazards, "first_ns"), 250 * MS);
+	finding = find_finding(tree_at(tree, "findings"), "read-during-write");
+	assert_string_equal(tree_str(finding, "severity"), "warning");
+	assert_int_equal(tree_u64(finding, "evidence.first_sector"), 72);
+	assert_string_equal(tree_str(finding, "evidence.first_comm"), "dd");
+	json_decref(tree);
+}
+
+/* Three steps: depth 4 for half of the first, 0, and 1 for the whole of the last. */
+static void depth_over_time(void **state)
+{
+	struct fixture *f = *state;
+	struct steps *steps = &f->sum.devices[0].depth_steps;
+	json_t *tree;
+	const json_t *over;
+	char *page;
+
+	steps_add(steps, 1000 * MS, 1000 * MS + MS / 2, 4);
+	steps_add(steps, 1000 * MS + MS / 2, 1002 * MS, 0);
+	steps_add(steps, 1002 * MS, 1003 * MS, 1);
+	tree = report_tree(&f->report);
+	over = tree_at(json_array_get(tree_at(tree, "devices"), 0), "depth_over_time");
+	assert_int_equal(tree_u64(over, "step_ns"), MS);
+	assert_int_equal(tree_u64(over, "from_ns"), 0);
+	assert_int_equal(json_array_size(tree_at(over, "mean")), 3);
+	assert_true(json_real_value(json_array_get(tree_at(over, "mean"), 0)) == 2);
+	assert_int_equal(json_integer_value(json_array_get(tree_at(over, "max"), 0)), 4);
+	json_decref(tree);
+	page = page_of(&f->report, false);
+	assert_says(page,
+		    "  depth(t) |@ +|\n           each character is 1.00 ms, from 0 ns on; \"@\" "
+		    "is a mean depth of 2.00\n");
+	free(page);
+}
+
+static void drawn_lines(void **state)
+{
+	double values[120], full = 0;
+	char line[OVER_TIME_MOST + 1];
+
+	for (int i = 0; i < 120; i++)
+		values[i] = i < 60 ? 0 : i < 118 ? 0.001 : 90;
+	values[0] = values[1] = (double)NAN;
+	assert_int_equal(over_time_draw(values, 120, &full, line), 2);
+	assert_int_equal(strlen(line), 60);
+	assert_true(full == 90);
+	assert_int_equal(line[0], '?');
+	assert_int_equal(line[1], ' ');
+	assert_int_equal(line[30], '.'); /* hardly anything is not nothing */
+	assert_int_equal(line[59], '@');
+	full = 1;
+	assert_int_equal(over_time_draw((const double[]){ 0, 0.5, 1, 2 }, 4, &full, line), 1);
+	assert_string_equal(line, " +@@");
 }
 
 static void two_close_shares(void **state)
@@ -977,6 +1092,11 @@ int main(void)
 		CASE(page_says_it),
 		CASE(page_is_80_wide),
 		CASE(losses_come_first),
+		CASE(seek_quantiles),
+		CASE(failures_come_first),
+		CASE(reads_during_writes),
+		CASE(depth_over_time),
+		cmocka_unit_test(drawn_lines),
 		CASE(two_close_shares),
 		CASE(broken_conservation_is_a_hint),
 		CASE(command_and_workers),
